@@ -70,6 +70,17 @@ const listType: Operator['type'] = (build, codec) =>
     new build.graphql.GraphQLNonNull(build.getGraphQLTypeByPgCodec(codec, 'input') as GraphQLInputType),
   );
 
+/** For a column that keeps its texts folded, so that its index is used. */
+const inAnyCase = (fold: (texts: SQL) => SQL): Operator => ({
+  type: listType,
+  description: (argument) =>
+    `Only rows with one of these ${argument}, whatever their case, at most 1,000. An empty list matches nothing.`,
+  apply(attribute, _, values) {
+    const folded = fold(sql`unnest(${sqlValueWithCodec(values, listOfCodec(TYPES.text))})`);
+    return (query) => query.where(sql`${columnOf(query, attribute)} = any (array(select ${folded}))`);
+  },
+});
+
 const operators = {
   anyOf: {
     type: listType,
@@ -96,16 +107,9 @@ const operators = {
       return (query) => query.where(sql`${columnOf(query, attribute)} ${test}`);
     },
   },
-  anyCase: {
-    type: listType,
-    description: (argument) =>
-      `Only rows with one of these ${argument}, whatever their case, at most 1,000. An empty list matches nothing.`,
-    apply(attribute, _, values) {
-      const list = sqlValueWithCodec(values, listOfCodec(TYPES.text));
-      return (query) =>
-        query.where(sql`${columnOf(query, attribute)} = any (array(select app_hidden.lowercase(unnest(${list}))))`);
-    },
-  },
+  anyCase: inAnyCase((texts) => sql`app_hidden.lowercase(${texts})`),
+  // Of ASCII: other letters would depend on the database's locale.
+  upperCase: inAnyCase((texts) => sql`upper(${texts} collate "C")`),
   is: comparing(sql`=`, 'is this'),
 } satisfies Readonly<Record<string, Operator>>;
 
@@ -135,7 +139,7 @@ function problemOf(argument: string, operator: string, codec: PgCodec): string |
   if (operator !== 'isNull' && codec.arrayOfCodec) return 'is not for arrays, save isNull';
   if (operator !== 'isNull' && incomparable.includes(baseOf(codec).name))
     return `is not for ${codec.name}, save isNull`;
-  return (operator === 'prefix' || operator === 'anyCase') && !texts.includes(baseOf(codec).name)
+  return ['prefix', 'anyCase', 'upperCase'].includes(operator) && !texts.includes(baseOf(codec).name)
     ? 'is for texts only'
     : null;
 }

@@ -1,5 +1,5 @@
 --! Previous: sha1:352afc0fce09d1ebfe2eb1daa4aaa7f49c19599f
---! Hash: sha1:f2f3e69f99efcfdac0bd91c3aaf715f67db7256f
+--! Hash: sha1:12ec071bb8e837010e37bb2a125af53e4a3f251d
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -9,6 +9,13 @@
 -- who is there. A code may be known to several.
 --
 -- An application sees and changes all cards of its organization. A person sees those that are assigned to them.
+
+-- What a reader hears of a beacon. A function that takes one has one parameter, and a client finds beacons by a list of them.
+create type app_public.beacon_input as (proximity_uuid uuid, major int, minor int);
+comment on type app_public.beacon_input is 'A beacon, by what it advertises.';
+comment on column app_public.beacon_input.proximity_uuid is E'@notNull\nProximity UUID.';
+comment on column app_public.beacon_input.major is E'@notNull\nMajor value, 0 to 65535.';
+comment on column app_public.beacon_input.minor is E'@notNull\nMinor value, 0 to 65535.';
 
 create table app_public.cards (
   organization_id uuid not null,
@@ -57,13 +64,13 @@ comment on column app_public.cards.name is 'Name.';
 comment on column app_public.cards.proximity_uuid is 'Proximity UUID that the beacon advertises.';
 comment on column app_public.cards.major is 'Major value of the beacon, 0 to 65535.';
 comment on column app_public.cards.minor is 'Minor value of the beacon, 0 to 65535.';
-comment on column app_public.cards.nfc_identifier is 'Identifier of the NFC chip: 4, 7 or 10 bytes in upper-case hex.';
+comment on column app_public.cards.nfc_identifier is E'@filter nfcIdentifiers upperCase\nIdentifier of the NFC chip: 4, 7 or 10 bytes in upper-case hex.';
 comment on column app_public.cards.external_identifier is 'Identifier that the client system assigns to the card; unique in the organization, compared exactly.';
 comment on column app_public.cards.created_at is 'When the card was added.';
 comment on column app_public.cards.updated_at is 'When the card was last changed.';
 comment on constraint cards_external_identifier_key on app_public.cards is E'@argument externalIdentifier\nAnother card has this external identifier.';
 comment on constraint cards_nfc_identifier_key on app_public.cards is E'@argument nfcIdentifier\nAnother card has this NFC identifier.';
-comment on constraint cards_beacon_key on app_public.cards is E'@argument proximityUuid\nAnother card has this proximity UUID, major and minor value.';
+comment on constraint cards_beacon_key on app_public.cards is E'@argument proximityUuid\n@filter beacons {BeaconInput}\nAnother card has this proximity UUID, major and minor value.';
 comment on constraint cards_external_identifier_length on app_public.cards is E'@argument externalIdentifier\nAn external identifier has 1 to 200 characters.';
 comment on constraint cards_name_text on app_public.cards is E'@argument name\nA name has 1 to 200 characters and no control characters.';
 comment on constraint cards_major_range on app_public.cards is E'@argument major\nA major value is from 0 to 65535.';

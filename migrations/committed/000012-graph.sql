@@ -1,5 +1,5 @@
---! Previous: sha1:f2f3e69f99efcfdac0bd91c3aaf715f67db7256f
---! Hash: sha1:f26ca2925b8844b5294c439ead0cbb008b1bd798
+--! Previous: sha1:12ec071bb8e837010e37bb2a125af53e4a3f251d
+--! Hash: sha1:9ffb641cef0230a0713be8e11c85e8f3e3ef23c3
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:f26ca2925b8844b5294c439ead0cbb008b1bd798
---! Hash: sha1:dde49ed0dd3093476f28aa321a38f2cd1f3ad15d
+--! Previous: sha1:9ffb641cef0230a0713be8e11c85e8f3e3ef23c3
+--! Hash: sha1:2592c5091acc67fd1a3c9a048eee794ca38d41ae
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

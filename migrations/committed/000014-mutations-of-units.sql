@@ -1,5 +1,5 @@
---! Previous: sha1:dde49ed0dd3093476f28aa321a38f2cd1f3ad15d
---! Hash: sha1:8108cc44af586cbaf67cde3040421a1a1cb668dc
+--! Previous: sha1:2592c5091acc67fd1a3c9a048eee794ca38d41ae
+--! Hash: sha1:c5cbb0bc7b93431929e4399742690b1d1863c997
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:8108cc44af586cbaf67cde3040421a1a1cb668dc
---! Hash: sha1:c281c23d4c6c7b14250c7be9dad8e8b3b0feec41
+--! Previous: sha1:c5cbb0bc7b93431929e4399742690b1d1863c997
+--! Hash: sha1:ce260c6ceb91a627e30a128a2ab03ba7f67c080d
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:c281c23d4c6c7b14250c7be9dad8e8b3b0feec41
---! Hash: sha1:d1723b504b759a98a5621cb2f22603ca71be2c03
+--! Previous: sha1:ce260c6ceb91a627e30a128a2ab03ba7f67c080d
+--! Hash: sha1:7578f02415a0d15790f8c6fa30cd1fffecfef324
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

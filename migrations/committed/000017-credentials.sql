@@ -1,5 +1,5 @@
---! Previous: sha1:d1723b504b759a98a5621cb2f22603ca71be2c03
---! Hash: sha1:ed4718b718ceeb90edd87cbeaf59318a74125ca4
+--! Previous: sha1:7578f02415a0d15790f8c6fa30cd1fffecfef324
+--! Hash: sha1:07f02dc6263f7c6f916119446e2ea28221d4c617
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:ed4718b718ceeb90edd87cbeaf59318a74125ca4
---! Hash: sha1:ce1a69f7a0c22f401687aeecadc35828b1cf67fc
+--! Previous: sha1:07f02dc6263f7c6f916119446e2ea28221d4c617
+--! Hash: sha1:b4472a301219e7a173fa3584831667c187c95c54
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

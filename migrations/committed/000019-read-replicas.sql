@@ -1,5 +1,5 @@
---! Previous: sha1:ce1a69f7a0c22f401687aeecadc35828b1cf67fc
---! Hash: sha1:f9787e0c14f15b93bacf8166efbe47a0c5a1c41a
+--! Previous: sha1:b4472a301219e7a173fa3584831667c187c95c54
+--! Hash: sha1:4e6482ede83a58a00dd050b53c147fd06416a96a
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

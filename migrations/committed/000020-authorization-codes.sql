@@ -1,5 +1,5 @@
---! Previous: sha1:f9787e0c14f15b93bacf8166efbe47a0c5a1c41a
---! Hash: sha1:eaa606f2cdb771eef5210a813d6bad559bf74418
+--! Previous: sha1:4e6482ede83a58a00dd050b53c147fd06416a96a
+--! Hash: sha1:8708f93b19df7cdece2dc9a412f4de69316f320c
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:eaa606f2cdb771eef5210a813d6bad559bf74418
---! Hash: sha1:8cf49fea58edfde736e44f72242d8e42cee9ccef
+--! Previous: sha1:8708f93b19df7cdece2dc9a412f4de69316f320c
+--! Hash: sha1:7214c48d65587cfb17ff97074b7a65ef88535ff1
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

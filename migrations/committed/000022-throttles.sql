@@ -1,5 +1,5 @@
---! Previous: sha1:8cf49fea58edfde736e44f72242d8e42cee9ccef
---! Hash: sha1:9d1758f3e193921d34115090d81e50a3d977b6d0
+--! Previous: sha1:7214c48d65587cfb17ff97074b7a65ef88535ff1
+--! Hash: sha1:4d89bac8bb1565340630868e0ae56be47bf77e6e
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:9d1758f3e193921d34115090d81e50a3d977b6d0
---! Hash: sha1:ae1f5cf33f96d4e7010a2f08a9e2f834f28fb56e
+--! Previous: sha1:4d89bac8bb1565340630868e0ae56be47bf77e6e
+--! Hash: sha1:747f4259bc2baf3533a5b9f5e6ef448996538542
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:ae1f5cf33f96d4e7010a2f08a9e2f834f28fb56e
---! Hash: sha1:c4e5e36939054ee8e9b49fbdf999d80374e703a7
+--! Previous: sha1:747f4259bc2baf3533a5b9f5e6ef448996538542
+--! Hash: sha1:d7382e5fde7761689f195d2f5da67db2ab7f2b72
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

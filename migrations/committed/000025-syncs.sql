@@ -1,5 +1,5 @@
---! Previous: sha1:c4e5e36939054ee8e9b49fbdf999d80374e703a7
---! Hash: sha1:a107ed44c10dbaf74ee4f4b9016ad891b2c19f4b
+--! Previous: sha1:d7382e5fde7761689f195d2f5da67db2ab7f2b72
+--! Hash: sha1:24f8b18c4acd7d14f0616f45d517ff8d0c03e39a
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:a107ed44c10dbaf74ee4f4b9016ad891b2c19f4b
---! Hash: sha1:6d8d9763f0a61c0a6d9757c4ccc561bbe67a671d
+--! Previous: sha1:24f8b18c4acd7d14f0616f45d517ff8d0c03e39a
+--! Hash: sha1:6ba569942e71314bfa5063ab3bf05607391fa934
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:6d8d9763f0a61c0a6d9757c4ccc561bbe67a671d
---! Hash: sha1:51104785f537c27c7a6f6a5fb71d1d451ee72bf4
+--! Previous: sha1:6ba569942e71314bfa5063ab3bf05607391fa934
+--! Hash: sha1:c4e20e62d7bbbed1f837effcc1809bf6775e8e3d
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:51104785f537c27c7a6f6a5fb71d1d451ee72bf4
---! Hash: sha1:7cf384aa5c5a95fbe472eb23873ea52a5a2822a2
+--! Previous: sha1:c4e20e62d7bbbed1f837effcc1809bf6775e8e3d
+--! Hash: sha1:d9c05d0fd9ac561820ea291de508632a558c35ae
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

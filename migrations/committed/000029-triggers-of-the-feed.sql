@@ -1,5 +1,5 @@
---! Previous: sha1:7cf384aa5c5a95fbe472eb23873ea52a5a2822a2
---! Hash: sha1:87df453d48b6b7092f2aa7ccb7493c63ba42cd70
+--! Previous: sha1:d9c05d0fd9ac561820ea291de508632a558c35ae
+--! Hash: sha1:560fc6fefaf2967f8a0b33abb6508581eea10965
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:87df453d48b6b7092f2aa7ccb7493c63ba42cd70
---! Hash: sha1:654bd19c619adac31ff191650e31066c9c8ba69b
+--! Previous: sha1:560fc6fefaf2967f8a0b33abb6508581eea10965
+--! Hash: sha1:0a18c003ac9e8a0771745b77764d78ea75654733
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

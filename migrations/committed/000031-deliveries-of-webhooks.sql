@@ -1,5 +1,5 @@
---! Previous: sha1:654bd19c619adac31ff191650e31066c9c8ba69b
---! Hash: sha1:8ff1dad33cc108b7f56ea735dfcd85eaa1cefa7d
+--! Previous: sha1:0a18c003ac9e8a0771745b77764d78ea75654733
+--! Hash: sha1:6b145cc11b26f3aff2ec7c1cba854c4911830b92
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:8ff1dad33cc108b7f56ea735dfcd85eaa1cefa7d
---! Hash: sha1:61816d924c9e58a7e06d7938b513ca6d9e68f3bd
+--! Previous: sha1:6b145cc11b26f3aff2ec7c1cba854c4911830b92
+--! Hash: sha1:3b73ef017850aaa8451a8425f418256c6f92a163
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

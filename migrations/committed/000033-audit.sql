@@ -1,5 +1,5 @@
---! Previous: sha1:61816d924c9e58a7e06d7938b513ca6d9e68f3bd
---! Hash: sha1:992d8bb676795e407db4d59aa9d3ee90061324f4
+--! Previous: sha1:3b73ef017850aaa8451a8425f418256c6f92a163
+--! Hash: sha1:c3792d8d5cbfd9fd34cdf5c2a73dc553a527e2b5
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:992d8bb676795e407db4d59aa9d3ee90061324f4
---! Hash: sha1:a3e2c8df40387e33fb7633015b32b0c5e4ac6706
+--! Previous: sha1:c3792d8d5cbfd9fd34cdf5c2a73dc553a527e2b5
+--! Hash: sha1:e1f792822bcf970cc670f6f3dad29a79bc9119e3
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:a3e2c8df40387e33fb7633015b32b0c5e4ac6706
---! Hash: sha1:5fbcc9a25ec68fb026fa40faac4862c795358ae3
+--! Previous: sha1:e1f792822bcf970cc670f6f3dad29a79bc9119e3
+--! Hash: sha1:d3089a7cf439073438e2caa66a0093323883c7cd
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:5fbcc9a25ec68fb026fa40faac4862c795358ae3
---! Hash: sha1:c1e11ee3a64623e6f234dc5aedbec270297bd4a1
+--! Previous: sha1:d3089a7cf439073438e2caa66a0093323883c7cd
+--! Hash: sha1:30429e76dd069bf15c440670c4f9c657e379e81d
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:c1e11ee3a64623e6f234dc5aedbec270297bd4a1
---! Hash: sha1:0f62ca25b746f57909639dab433d6383bf2d6818
+--! Previous: sha1:30429e76dd069bf15c440670c4f9c657e379e81d
+--! Hash: sha1:48d5f50fb5fc160b67a584d5103e592a75b03aec
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

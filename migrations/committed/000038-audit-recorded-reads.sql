@@ -1,5 +1,5 @@
---! Previous: sha1:0f62ca25b746f57909639dab433d6383bf2d6818
---! Hash: sha1:d810d52cead1afbb42a9b24430f2611a3c2a5204
+--! Previous: sha1:48d5f50fb5fc160b67a584d5103e592a75b03aec
+--! Hash: sha1:46cd519e1fb205b1a42687b3ae4c2dd092786d96
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

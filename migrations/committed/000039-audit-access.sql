@@ -1,5 +1,5 @@
---! Previous: sha1:d810d52cead1afbb42a9b24430f2611a3c2a5204
---! Hash: sha1:a1b91126b6048c6127d00bb228397476ee4a914a
+--! Previous: sha1:46cd519e1fb205b1a42687b3ae4c2dd092786d96
+--! Hash: sha1:f623df24806200a40717a153357e82b0bb99f72e
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

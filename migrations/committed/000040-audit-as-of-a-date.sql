@@ -1,5 +1,5 @@
---! Previous: sha1:a1b91126b6048c6127d00bb228397476ee4a914a
---! Hash: sha1:98048b41e7931f841cfea7d72a6820adc534cd51
+--! Previous: sha1:f623df24806200a40717a153357e82b0bb99f72e
+--! Hash: sha1:4f5e3301cd8546a84a9e7e8f30bbd99053ffb1c9
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

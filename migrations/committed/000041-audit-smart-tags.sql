@@ -1,5 +1,5 @@
---! Previous: sha1:98048b41e7931f841cfea7d72a6820adc534cd51
---! Hash: sha1:6643b30afa961d779f5db809f2daac6d638c5cb4
+--! Previous: sha1:4f5e3301cd8546a84a9e7e8f30bbd99053ffb1c9
+--! Hash: sha1:c31954376c7a946a36ed7f76f6fa428688f3bb07
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.
@@ -12,7 +12,7 @@ create view audit.smart_tags with (security_invoker = true) as
       -- This service's own, in plugins.
       ('argument', '{constraint,foreign key,index,column}'::text[]),
       ('connection', '{table}'),
-      ('filter', '{column}'),
+      ('filter', '{column,constraint}'),
       ('mutation', '{function}'),
       ('oneOf', '{type}'),
       ('param', '{function}'),

@@ -1,5 +1,5 @@
---! Previous: sha1:6643b30afa961d779f5db809f2daac6d638c5cb4
---! Hash: sha1:5b2c4b5df7bfcdf4adf9fbea43fb87498b28e43e
+--! Previous: sha1:c31954376c7a946a36ed7f76f6fa428688f3bb07
+--! Hash: sha1:52aa220d9d1e6204bd5ad4425ddf7385643e8754
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:5b2c4b5df7bfcdf4adf9fbea43fb87498b28e43e
---! Hash: sha1:24e76b5489eacce3029a40615b82f767db8b7b24
+--! Previous: sha1:52aa220d9d1e6204bd5ad4425ddf7385643e8754
+--! Hash: sha1:4cfb77646d5d763711df87190005f467604bdff8
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.
@@ -102,20 +102,23 @@ create view audit.graph_lints with (security_invoker = true) as
       select from unnest(p.proargnames) as argument where replace(lower(argument), '_', '') = replace(lower(named[1]), '_', ''))
     union all
     select
-      'tag_without_effect', 'error', f.object, format('says @filter %s, %s', f.value, f.reason), '@filter <argument>, on a column whose rows are to be found by it.'
+      'tag_without_effect', 'error', f.object, format('says @filter %s, %s', f.value, f.reason),
+      '@filter <argument>, on a column whose rows are to be found by it, or @filter <argument> {<type>} on a key.'
     from (
       select
         t.object, t.value,
         case
+          when t.kind = 'constraint' and not exists (select from pg_constraint k where k.oid = t.object_id and k.contype in ('p', 'u'))
+            then 'on a constraint that is no key'
           when t.value !~ '\w' then 'which names no argument'
           when t.value !~ '^\s*[_A-Za-z]\w*' then 'which is no name in GraphQL'
           when t.object ~ '\.organization_id$' then 'though the graph does not show that column'
           when split_part(trim(t.value), ' ', 1) in ('first', 'last', 'offset', 'before', 'after', 'orderBy', 'condition', 'ids', 'externalIdentifiers')
             then 'an argument that connections have already'
-          when count(*) over (partition by t.relation_id, split_part(trim(t.value), ' ', 1)) > 1 then 'as another column of the table does'
+          when count(*) over (partition by t.relation_id, split_part(trim(t.value), ' ', 1)) > 1 then 'as another column or key of the table does'
         end as reason
       from tags t
-      where t.tag = 'filter' and t.kind = 'column' and t.is_public
+      where t.tag = 'filter' and t.kind in ('column', 'constraint') and t.is_public
     ) as f
     where f.reason is not null
     union all
@@ -252,12 +255,19 @@ create view audit.column_lints with (security_invoker = true) as
   ),
   -- Once for all columns.
   tags as materialized (
-    select object, tag, value from audit.comment_lines where kind = 'column' and is_tag and tag in ('filter', 'behavior')
+    select kind, object, object_id, tag, value
+    from audit.comment_lines
+    where kind in ('column', 'constraint') and is_tag and tag in ('filter', 'behavior')
   ),
   offered as (
     select c.*, 'the filter ' || split_part(trim(t.value), ' ', 1) as what
     from columns c
-    join tags t on t.object = c.object and t.tag = 'filter'
+    join tags t on t.object = c.object and t.kind = 'column' and t.tag = 'filter'
+    union all
+    select c.*, 'the filter ' || split_part(trim(t.value), ' ', 1)
+    from columns c
+    join pg_constraint k on k.conrelid = c.relation_id and c.attnum = any (k.conkey)
+    join tags t on t.object_id = k.oid and t.kind = 'constraint' and t.tag = 'filter'
     union all
     select c.*, 'the filter externalIdentifiers' from columns c where c.attname = 'external_identifier'
     union all

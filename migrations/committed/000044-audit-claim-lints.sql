@@ -1,5 +1,5 @@
---! Previous: sha1:24e76b5489eacce3029a40615b82f767db8b7b24
---! Hash: sha1:8a2309611e985e295bba78e671c185dbafeae2fb
+--! Previous: sha1:4cfb77646d5d763711df87190005f467604bdff8
+--! Hash: sha1:38252f093aee8e877832c8d0631390ecb9721e04
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:8a2309611e985e295bba78e671c185dbafeae2fb
---! Hash: sha1:5307bf386a67ef5894ec4bd0ba5b553a43db29ec
+--! Previous: sha1:38252f093aee8e877832c8d0631390ecb9721e04
+--! Hash: sha1:25f973a5b044a6e3525ca777313468e24bf01d39
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:5307bf386a67ef5894ec4bd0ba5b553a43db29ec
---! Hash: sha1:1a14f28fe025af4c4d3ce1879e108ecfe8a4caa7
+--! Previous: sha1:25f973a5b044a6e3525ca777313468e24bf01d39
+--! Hash: sha1:b70955aec8175cc0a8ba31e6ad171f98a23e1cbe
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:1a14f28fe025af4c4d3ce1879e108ecfe8a4caa7
---! Hash: sha1:c600527da9862a525c1fa6dafa3e3075fb27a158
+--! Previous: sha1:b70955aec8175cc0a8ba31e6ad171f98a23e1cbe
+--! Hash: sha1:bfa3ca4922308afb02bf028aab73929928c023fb
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:c600527da9862a525c1fa6dafa3e3075fb27a158
---! Hash: sha1:e775067f461f3ad85111e6a40c2b60bf7768de96
+--! Previous: sha1:bfa3ca4922308afb02bf028aab73929928c023fb
+--! Hash: sha1:0c37fdc26f8447db66a8978e7791ed73aa934739
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:e775067f461f3ad85111e6a40c2b60bf7768de96
---! Hash: sha1:bac566c1423f17685bc4646bad297be6c0e12867
+--! Previous: sha1:0c37fdc26f8447db66a8978e7791ed73aa934739
+--! Hash: sha1:f7e5c138807bce0810f788b88f05f1abd876d276
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:bac566c1423f17685bc4646bad297be6c0e12867
---! Hash: sha1:0fa4b059a5a0d22712b05d51a624a79f4aeac876
+--! Previous: sha1:f7e5c138807bce0810f788b88f05f1abd876d276
+--! Hash: sha1:3f2d631cfb72ae3349ef241b8af80f2dd7ba9699
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -53,7 +53,10 @@ function namedInput(build: GraphileBuild.Build, codec: PgCodec, typeName: string
 }
 
 /** Finds a composite type by its name in the graph, with or without `Input`. */
-function compositeNamed({ inflection, allPgCodecs }: GraphileBuild.Build, typeName: string): PgCodec | undefined {
+export function compositeNamed(
+  { inflection, allPgCodecs }: GraphileBuild.Build,
+  typeName: string,
+): PgCodec | undefined {
   return Array.from(allPgCodecs).find((codec) => {
     if (!isComposite(codec) || codec.isAnonymous || codec.domainOfCodec) return false;
     const name = inflection.tableType(codec as Parameters<typeof inflection.tableType>[0]);

@@ -140,6 +140,17 @@ test.each<Case>([
     ),
   ],
   [
+    'a @filter on a constraint that is no key',
+    ...['tag_without_effect', 'doors_labels_text on app_public.doors', /no key/],
+    ...["check (name <> '')", 'unique (organization_id, unit_id, name)'].map(
+      (rule) =>
+        `create type app_public.label_input as (unit_id uuid, name text);
+         comment on type app_public.label_input is 'A label.';
+         alter table app_public.doors add constraint doors_labels_text ${rule};
+         comment on constraint doors_labels_text on app_public.doors is E'@filter labels {LabelInput}\\nLabels.'`,
+    ),
+  ],
+  [
     'a @foreignKey that cannot be read',
     ...['tag_without_effect', 'app_public.doors', /not what it refers to/],
     ...[onTable('@foreignKey organization_id -> app'), reference('app_public.app (organization_id)')],

@@ -24,6 +24,10 @@ beforeAll(async () => {
     comment on column app_public.jobs.score is E'@filter scoreFrom from\\n@filter scoreUntil until\\n@filter hasNoScore isNull\\nScore.';
     comment on column app_public.jobs.at is E'@filter from from\\n@filter until until\\nWhen.';
     comment on column app_public.jobs.state is E'@filter states\\n@filter stateFrom from\\nState.';
+    create type app_public.slot_input as (at timestamptz, score numeric);
+    comment on column app_public.slot_input.at is '@notNull';
+    alter table app_public.jobs add constraint jobs_slot_key unique (organization_id, at, score);
+    comment on constraint jobs_slot_key on app_public.jobs is '@filter slots {SlotInput}';
     comment on column app_public.jobs.tags is E'@filter hasNoTags isNull\\nTags.'`);
   for (const { organizationId } of [tenant, other]) {
     await owner.query(
@@ -146,4 +150,32 @@ test.each([
   await comment(rows[0].comment ?? '');
 
   expect(await namesBy('namePrefix: "Alp%"')).toEqual(['Alp%']);
+});
+
+test('a filter by the columns of a key keeps the rows that have all values of one item', async () => {
+  const of = (slots: string) => namesBy(`slots: ${slots}`);
+
+  expect(await of('[{ at: "2024-01-01 00:00Z", score: "1.5" }, { at: "2024-01-03 01:00+01", score: "2.0" }]')).toEqual([
+    'Alpha',
+    'alpha',
+  ]);
+  expect(await of('{ at: "2024-01-01 00:00Z", score: "2" }')).toEqual([]);
+  // A key with a null is no key.
+  expect(await of('{ at: "2024-01-02 00:00Z" }')).toEqual([]);
+  expect(await of('[]')).toEqual([]);
+  expect(await of('null')).toHaveLength(4);
+});
+
+test.each([
+  ['@filter slots', /jobs .*"@filter slots" is not an argument and a composite type in braces/],
+  ['@filter slots {Slot}', /"@filter slots {Slot}" is not an argument/],
+  ['@filter slots {BeaconInput}', /"@filter slots {BeaconInput}" names a type without at/],
+])('a comment on a key that says "%s" is refused, and the old schema stays', async (tag, message) => {
+  const comment = (text: string) =>
+    graph.database.owner.query(`comment on constraint jobs_slot_key on app_public.jobs is '${text}'`);
+  await comment(tag);
+  await expect(graph.reload()).rejects.toThrow(message);
+  await comment('@filter slots {SlotInput}');
+
+  expect(await namesBy('slots: []')).toEqual([]);
 });

@@ -71,9 +71,13 @@ function valuesOf({ name, type }: GraphQLArgument): string[] {
   return values(item);
 }
 
-function values(type: GraphQLInputType): string[] {
+function values(given: GraphQLInputType): string[] {
+  const type = getNullableType(given);
   if (isEnumType(type)) return type.getValues().map((value) => value.name);
-  if (isInputObjectType(type)) throw new Error(`No value of ${type.name} is known`);
+  if (isInputObjectType(type)) {
+    const fields = Object.values(type.getFields()).map(({ name, type: inner }) => `${name}: ${values(inner)[0]}`);
+    return [`{ ${fields.join(', ')} }`];
+  }
   const { name } = getNamedType(type);
   const known = scalars[name];
   if (!known) throw new Error(`No value of ${name} is known`);

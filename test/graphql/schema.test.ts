@@ -36,6 +36,10 @@ const userPage = unitPage
   .replace('UnitOrderBy', 'UserOrderBy')
   .replace('externalIdentifiers', 'emails: [String!], externalIdentifiers');
 const grantPage = unitPage.replace('UnitOrderBy', 'AccessGrantOrderBy').replace('externalIdentifiers: [String!], ', '');
+const cardPage = unitPage
+  .replace('UnitOrderBy', 'CardOrderBy')
+  .replace('before: Cursor,', 'beacons: [BeaconInput!], before: Cursor,')
+  .replace('orderBy', 'nfcIdentifiers: [String!], orderBy');
 const times = { createdAt: 'Datetime!', updatedAt: 'Datetime!' };
 const card = {
   id: 'ID!',
@@ -62,7 +66,7 @@ test.each<[string, string[], Record<string, string>]>([
       [`users(${userPage})`]: 'UserConnection!',
       [`rootUnits(${unitPage})`]: 'UnitConnection!',
       [`units(${unitPage})`]: 'UnitConnection!',
-      [`cards(${unitPage.replace('UnitOrderBy', 'CardOrderBy')})`]: 'CardConnection!',
+      [`cards(${cardPage})`]: 'CardConnection!',
     },
   ],
   ['Node', [], { id: 'ID!' }],

@@ -1,6 +1,7 @@
 import type { Cursors, Place } from './cursors.ts';
 import { decodeId, type Entity, idOf } from './ids.ts';
 import { comparing, signatureOf } from './orders.ts';
+import type { Card, User } from './rows.ts';
 
 /** The arguments of every connection; a list's filters are those of its type. */
 export type ConnectionArguments = {
@@ -12,7 +13,11 @@ export type ConnectionArguments = {
   readonly ids?: readonly string[] | null;
   readonly externalIdentifiers?: readonly string[] | null;
   readonly emails?: readonly string[] | null;
+  readonly nfcIdentifiers?: readonly string[] | null;
+  readonly beacons?: readonly Beacon[] | null;
 };
+
+export type Beacon = { readonly proximityUuid: string; readonly major: number; readonly minor: number };
 
 export type Connection = {
   readonly nodes: readonly Entity[];
@@ -85,12 +90,19 @@ export function connectionOf(
 }
 
 /** Filters that are given must all hold; an empty list matches nothing, and null is no filter. */
-function passes(entity: Entity, { ids, externalIdentifiers, emails }: ConnectionArguments): boolean {
-  const { externalIdentifier, email } = entity.row as { externalIdentifier?: string | null; email?: string };
+function passes(entity: Entity, page: ConnectionArguments): boolean {
+  const { ids, externalIdentifiers, emails, nfcIdentifiers, beacons } = page;
+  const { externalIdentifier, email, nfcIdentifier, ...card } = entity.row as Partial<User & Card>;
   return (
     (ids == null || ids.some((id) => decodeId(id) !== null && id === idOf(entity))) &&
     (externalIdentifiers == null || externalIdentifiers.some((one) => one === externalIdentifier)) &&
-    (emails == null || emails.some((one) => one.toLowerCase() === email?.toLowerCase()))
+    (emails == null || emails.some((one) => one.toLowerCase() === email?.toLowerCase())) &&
+    (nfcIdentifiers == null || nfcIdentifiers.some((one) => one.toUpperCase() === nfcIdentifier)) &&
+    (beacons == null ||
+      beacons.some(
+        ({ proximityUuid, major, minor }) =>
+          proximityUuid.toLowerCase() === card.proximityUuid && major === card.major && minor === card.minor,
+      ))
   );
 }
 

@@ -54,8 +54,20 @@ const filters: readonly PlantedFault[] = [
   {
     name: 'addresses are compared as they are written',
     file: 'plugins/ColumnFiltersPlugin.ts',
-    from: 'query.where(sql`${columnOf(query, attribute)} = any (array(select app_hidden.lowercase(unnest(${list}))))`)',
-    to: 'query.where(sql`${columnOf(query, attribute)} = any (${list})`)',
+    from: 'inAnyCase((texts) => sql`app_hidden.lowercase(${texts})`)',
+    to: 'inAnyCase((texts) => texts)',
+  },
+  {
+    name: 'badges are compared as they are written',
+    file: 'plugins/ColumnFiltersPlugin.ts',
+    from: 'inAnyCase((texts) => sql`upper(${texts} collate "C")`)',
+    to: 'inAnyCase((texts) => texts)',
+  },
+  {
+    name: 'a beacon is found by the first of its values',
+    file: 'plugins/KeyFiltersPlugin.ts',
+    from: "attributes.filter((attribute) => attribute !== 'organization_id')",
+    to: "attributes.filter((attribute) => attribute !== 'organization_id').slice(0, 1)",
   },
   {
     name: 'an empty list is no filter',

@@ -43,7 +43,7 @@ export function refusedArguments(
 }
 
 function refusedOf(page: ConnectionArguments, list: string, cursors: readonly Cursors[]): string[] {
-  const { first, last, after, before, orderBy, ids, externalIdentifiers, emails } = page;
+  const { first, last, after, before, orderBy, ids, externalIdentifiers, emails, nfcIdentifiers, beacons } = page;
   const isSize = (size: number | null | undefined) => size == null || (size >= 0 && size <= maxRows);
   const isCursor = (cursor: string | null | undefined) =>
     cursor == null ||
@@ -61,6 +61,8 @@ function refusedOf(page: ConnectionArguments, list: string, cursors: readonly Cu
     ...(isList(ids) && (ids ?? []).every((id) => decodeId(id) !== null) ? [] : ['ids']),
     ...(isList(externalIdentifiers) ? [] : ['externalIdentifiers']),
     ...(isList(emails) ? [] : ['emails']),
+    ...(isList(nfcIdentifiers) ? [] : ['nfcIdentifiers']),
+    ...((beacons?.length ?? 0) <= maxRows ? [] : ['beacons']),
   ];
 }
 

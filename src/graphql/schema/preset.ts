@@ -19,6 +19,7 @@ import { FunctionMutationsPlugin } from '../../../plugins/functions/FunctionMuta
 import { InputObjectsPlugin } from '../../../plugins/functions/InputObjectsPlugin.ts';
 import { SetofPlugin } from '../../../plugins/functions/SetofPlugin.ts';
 import { UncallableFunctionsPlugin } from '../../../plugins/functions/UncallableFunctionsPlugin.ts';
+import { KeyFiltersPlugin } from '../../../plugins/KeyFiltersPlugin.ts';
 import { NodeIdPlugin, nodeIdCodecName } from '../../../plugins/NodeIdPlugin.ts';
 import { NodeTypePlugin } from '../../../plugins/NodeTypePlugin.ts';
 import { OidPlugin } from '../../../plugins/OidPlugin.ts';
@@ -91,6 +92,7 @@ const plugins: readonly GraphileConfig.Plugin[] = [
   ConnectionsPlugin,
   ConnectionArgumentsPlugin,
   ColumnFiltersPlugin,
+  KeyFiltersPlugin,
   RowLimitPlugin,
   StatementCountPlugin,
   AccessibleUnitsPlugin,

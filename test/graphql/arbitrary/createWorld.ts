@@ -84,6 +84,7 @@ const texts = {
   cardExternalIdentifier: ['new', 'newer'],
   nfcIdentifier: ['04A224B2', '04a224b2c13a80', 'chip'],
   proximityUuid: ['f7826da6-4fa2-4e98-8024-bc5b71e0893e'],
+  nfcIdentifiers: ['04A224B2', '04a224b2c13a80', 'chip'],
   emails: ['ADA@acme.test', 'grace@acme.test'],
   externalIdentifiers: ['user-1', 'user-2', 'root', 'child', 'nobody'],
   externalAuthenticationToken: ['sixteen characters', 'another sixteen characters', 'short'],

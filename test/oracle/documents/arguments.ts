@@ -3,7 +3,7 @@ import { signatureOf } from '../orders.ts';
 import type { Random } from '../random.ts';
 import { listOf } from '../refusals.ts';
 import { learnedOrders } from '../world/learn.ts';
-import { drawEmail, drawExternalIdentifier, drawId, type Known } from './known.ts';
+import { drawBeacon, drawEmail, drawExternalIdentifier, drawId, drawNfcIdentifier, type Known } from './known.ts';
 import { type DrawnVariables, enumValue, listValue, plainValue, textValue, type Value } from './variables.ts';
 
 export type Drawing = { readonly random: Random; readonly known: Known; readonly variables: DrawnVariables };
@@ -18,6 +18,8 @@ const shares: Readonly<Record<string, number>> = {
   ids: 0.1,
   externalIdentifiers: 0.1,
   emails: 0.15,
+  nfcIdentifiers: 0.15,
+  beacons: 0.15,
 };
 
 /** Those that documents are drawn with. */
@@ -49,6 +51,8 @@ export function drawArguments(field: GraphQLField<unknown, unknown>, drawing: Dr
     ids: () => drawList(random, () => textValue(drawId(random, known, list, 0.01))),
     externalIdentifiers: () => drawList(random, () => textValue(drawExternalIdentifier(random, known))),
     emails: () => drawList(random, () => textValue(drawEmail(random, known))),
+    nfcIdentifiers: () => drawList(random, () => textValue(drawNfcIdentifier(random, known))),
+    beacons: () => drawList(random, () => drawBeacon(random, known)),
   };
   const texts = field.args
     .filter(({ name }) => given.has(name))

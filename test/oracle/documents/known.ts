@@ -1,4 +1,5 @@
 import { type Caller, type Sight, sightOf } from '../access.ts';
+import type { Beacon } from '../connection.ts';
 import type { Cursors } from '../cursors.ts';
 import {
   accessGrantOf,
@@ -13,6 +14,7 @@ import {
 } from '../ids.ts';
 import type { Random } from '../random.ts';
 import type { Rows } from '../rows.ts';
+import type { Value } from './variables.ts';
 
 /** Values that documents draw from: those of rows, of other organizations' rows, and of none. */
 export type Known = {
@@ -22,6 +24,8 @@ export type Known = {
   readonly visibleIds: Ids;
   readonly externalIdentifiers: readonly string[];
   readonly emails: readonly string[];
+  readonly nfcIdentifiers: readonly string[];
+  readonly beacons: readonly Beacon[];
   /** Those of the own organization, and those of the neighbour's. */
   cursors(list: string, signature: string): readonly (readonly string[])[];
   /** Cursors of any list and order. */
@@ -35,6 +39,10 @@ export function knownOf(rows: Rows, cursors: readonly Cursors[], caller: Caller)
     visibleIds: idsOf(sightOf(rows, caller)),
     externalIdentifiers: [...rows.users, ...rows.units, ...rows.cards].flatMap((row) => row.externalIdentifier ?? []),
     emails: rows.users.map(({ email }) => email),
+    nfcIdentifiers: rows.cards.flatMap(({ nfcIdentifier }) => nfcIdentifier ?? []),
+    beacons: rows.cards.flatMap(({ proximityUuid, major, minor }) =>
+      proximityUuid === null || major === null || minor === null ? [] : [{ proximityUuid, major, minor }],
+    ),
     cursors: (list, signature) => texts.map((all) => all.get(`${list} ${signature}`) ?? []),
     anyCursors: () => texts.flatMap((all) => [...all.values()].flat()),
   };
@@ -107,4 +115,21 @@ export function drawExternalIdentifier(random: Random, { externalIdentifiers }: 
 export function drawEmail(random: Random, { emails }: Known): string {
   const email = random.chance(0.9) ? random.pickOr(emails, '') : random.pick(['', 'nobody@x.test', '@', '%']);
   return random.pick([email, email, email.toUpperCase(), email.toLowerCase(), ` ${email}`]);
+}
+
+/** As readers read it, in any case. */
+export function drawNfcIdentifier(random: Random, { nfcIdentifiers }: Known): string {
+  const identifier = random.chance(0.9) ? random.pickOr(nfcIdentifiers, '04A224B2') : random.pick(['', '04', 'ß', '%']);
+  return random.pick([identifier, identifier.toLowerCase(), ` ${identifier}`, identifier]);
+}
+
+/** Of a card, or with values of others. */
+export function drawBeacon(random: Random, { beacons }: Known): Value {
+  const draw = (): Beacon => random.pickOr(beacons, { proximityUuid: nobody, major: 0, minor: 65_535 });
+  const one = draw();
+  const value = <Name extends keyof Beacon>(name: Name) => (random.chance(0.9) ? one : draw())[name];
+  const [major, minor] = [value('major'), value('minor')];
+  const proximityUuid = random.pick([value('proximityUuid'), value('proximityUuid').toUpperCase()]);
+  const literal = `{ proximityUuid: "${proximityUuid}", major: ${major}, minor: ${minor} }`;
+  return { literal, json: { proximityUuid, major, minor } };
 }

@@ -40,12 +40,14 @@ comment on column app_public.cards.name is 'Name.';
 comment on column app_public.cards.proximity_uuid is 'Proximity UUID that the beacon advertises.';
 comment on column app_public.cards.major is 'Major value of the beacon, 0 to 65535.';
 comment on column app_public.cards.minor is 'Minor value of the beacon, 0 to 65535.';
-comment on column app_public.cards.nfc_identifier is 'Identifier of the NFC chip: 4, 7 or 10 bytes in upper-case hex.';
+comment on column app_public.cards.nfc_identifier is '@filter nfcIdentifiers upperCase
+Identifier of the NFC chip: 4, 7 or 10 bytes in upper-case hex.';
 comment on column app_public.cards.external_identifier is 'Identifier that the client system assigns to the card; unique in the organization, compared exactly.';
 comment on column app_public.cards.created_at is 'When the card was added.';
 comment on column app_public.cards.updated_at is 'When the card was last changed.';
 
 comment on constraint cards_beacon_key on app_public.cards is '@argument proximityUuid
+@filter beacons {BeaconInput}
 Another card has this proximity UUID, major and minor value.';
 
 comment on constraint cards_external_identifier_key on app_public.cards is '@argument externalIdentifier

@@ -9,11 +9,13 @@ create view audit.column_lints with (security_invoker=true) as
              JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
           WHERE c.relnamespace = 'app_public'::regnamespace::oid AND (c.relkind = ANY (ARRAY['r'::"char", 'p'::"char", 'v'::"char", 'm'::"char", 'f'::"char"])) AND NOT c.relispartition AND a.attname <> 'organization_id'::name
         ), tags AS MATERIALIZED (
-         SELECT comment_lines.object,
+         SELECT comment_lines.kind,
+            comment_lines.object,
+            comment_lines.object_id,
             comment_lines.tag,
             comment_lines.value
            FROM audit.comment_lines
-          WHERE comment_lines.kind = 'column'::text AND comment_lines.is_tag AND (comment_lines.tag = ANY (ARRAY['filter'::text, 'behavior'::text]))
+          WHERE (comment_lines.kind = ANY (ARRAY['column'::text, 'constraint'::text])) AND comment_lines.is_tag AND (comment_lines.tag = ANY (ARRAY['filter'::text, 'behavior'::text]))
         ), offered AS (
          SELECT c.relation_id,
             c.relkind,
@@ -22,7 +24,17 @@ create view audit.column_lints with (security_invoker=true) as
             c.object,
             'the filter '::text || split_part(TRIM(BOTH FROM t.value), ' '::text, 1) AS what
            FROM columns c
-             JOIN tags t ON t.object = c.object AND t.tag = 'filter'::text
+             JOIN tags t ON t.object = c.object AND t.kind = 'column'::text AND t.tag = 'filter'::text
+        UNION ALL
+         SELECT c.relation_id,
+            c.relkind,
+            c.attname,
+            c.attnum,
+            c.object,
+            'the filter '::text || split_part(TRIM(BOTH FROM t.value), ' '::text, 1)
+           FROM columns c
+             JOIN pg_constraint k ON k.conrelid = c.relation_id AND (c.attnum = ANY (k.conkey))
+             JOIN tags t ON t.object_id = k.oid AND t.kind = 'constraint'::text AND t.tag = 'filter'::text
         UNION ALL
          SELECT c.relation_id,
             c.relkind,

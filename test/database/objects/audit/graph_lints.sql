@@ -156,19 +156,22 @@ create view audit.graph_lints with (security_invoker=true) as
             'error'::text,
             f.object,
             format('says @filter %s, %s'::text, f.value, f.reason) AS format,
-            '@filter <argument>, on a column whose rows are to be found by it.'::text
+            '@filter <argument>, on a column whose rows are to be found by it, or @filter <argument> {<type>} on a key.'::text
            FROM ( SELECT t.object,
                     t.value,
                         CASE
+                            WHEN t.kind = 'constraint'::text AND NOT (EXISTS ( SELECT
+                               FROM pg_constraint k
+                              WHERE k.oid = t.object_id AND (k.contype = ANY (ARRAY['p'::"char", 'u'::"char"])))) THEN 'on a constraint that is no key'::text
                             WHEN t.value !~ '\w'::text THEN 'which names no argument'::text
                             WHEN t.value !~ '^\s*[_A-Za-z]\w*'::text THEN 'which is no name in GraphQL'::text
                             WHEN t.object ~ '\.organization_id$'::text THEN 'though the graph does not show that column'::text
                             WHEN split_part(TRIM(BOTH FROM t.value), ' '::text, 1) = ANY (ARRAY['first'::text, 'last'::text, 'offset'::text, 'before'::text, 'after'::text, 'orderBy'::text, 'condition'::text, 'ids'::text, 'externalIdentifiers'::text]) THEN 'an argument that connections have already'::text
-                            WHEN count(*) OVER (PARTITION BY t.relation_id, (split_part(TRIM(BOTH FROM t.value), ' '::text, 1))) > 1 THEN 'as another column of the table does'::text
+                            WHEN count(*) OVER (PARTITION BY t.relation_id, (split_part(TRIM(BOTH FROM t.value), ' '::text, 1))) > 1 THEN 'as another column or key of the table does'::text
                             ELSE NULL::text
                         END AS reason
                    FROM tags t
-                  WHERE t.tag = 'filter'::text AND t.kind = 'column'::text AND t.is_public) f
+                  WHERE t.tag = 'filter'::text AND (t.kind = ANY (ARRAY['column'::text, 'constraint'::text])) AND t.is_public) f
           WHERE f.reason IS NOT NULL
         UNION ALL
          SELECT 'tag_without_effect'::text,
