@@ -106,4 +106,6 @@ export class Coverage {
 }
 
 const isReachable = (name: string): boolean =>
-  name in resolvers || name === 'PageInfo' || /^(User|Unit|Card|CardAssignment|AccessGrant|Webhook)(Connection|Edge)$/.test(name);
+  name in resolvers ||
+  name === 'PageInfo' ||
+  /^(User|Unit|Card|CardAssignment|AccessGrant|Webhook)(Connection|Edge)$/.test(name);
