@@ -49,13 +49,12 @@ const mayEnter = async () => {
 
 test('a grant begins and ends when it is said to', async () => {
   const from = new Date(Date.now() + 1000);
-  const end = new Date(Date.now() + 2500);
-  const grant = await give({ validFrom: from.toISOString(), validUntil: end.toISOString() });
-  expect(times(grant)).toEqual([from, end].map(Number));
-  expect(await mayEnter()).toBe(false);
-
+  expect(times(await give({ validFrom: from.toISOString() }))).toEqual([Number(from), null]);
   await until(mayEnter);
   expect(Date.now()).toBeGreaterThanOrEqual(Number(from) - 20);
+
+  const end = new Date(Date.now() + 1000);
+  expect(times(await give({ validUntil: end.toISOString() }))).toEqual([from, end].map(Number));
   await until(async () => !(await mayEnter()));
   expect(Date.now()).toBeGreaterThanOrEqual(Number(end) - 20);
 });
