@@ -30,6 +30,7 @@ export class Scheduler implements FairQueue, Owner {
   readonly #limits: Required<Limits>;
   readonly #flows: FlowTree<Ticket>;
   readonly #holders: Ticket[] = [];
+  #slots: number;
   /** How many of the held permits are of the reserve. */
   #reserved = 0;
   #arrivals = 0;
@@ -38,6 +39,7 @@ export class Scheduler implements FairQueue, Owner {
   constructor(limits: Required<Limits>, clock: Clock) {
     this.#clock = clock;
     this.#limits = limits;
+    this.#slots = limits.slots;
     this.#flows = new FlowTree(limits.maxIdleFlows);
   }
 
@@ -70,6 +72,11 @@ export class Scheduler implements FairQueue, Owner {
     } finally {
       permit.release();
     }
+  }
+
+  setSlots(slots: number): void {
+    this.#slots = slots;
+    this.#dispatch();
   }
 
   isFull(path: readonly string[], bytes = 0): boolean {
@@ -192,7 +199,7 @@ export class Scheduler implements FairQueue, Owner {
   }
 
   get #hasSlot(): boolean {
-    return this.#holders.length - this.#reserved < this.#limits.slots;
+    return this.#holders.length - this.#reserved < this.#slots;
   }
 
   readonly #isBelowCap: FlowTest<Ticket> = ({ held }) => held < this.#limits.slotsPerTenant;

@@ -79,6 +79,8 @@ export type FairQueue = {
   acquire(piece: Piece): Promise<Permit>;
   /** Works while it holds a permit. @throws {RefusedError} */
   run<T>(piece: Piece, work: () => Promise<T>): Promise<T>;
+  /** Changes how many permits there are. Pieces keep those that they hold. */
+  setSlots(slots: number): void;
   /** Whether a piece of the flow at this path would be refused at once. */
   isFull(path: readonly string[], bytes?: number): boolean;
 };

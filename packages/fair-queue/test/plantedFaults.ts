@@ -256,6 +256,18 @@ export const plantedFaults: readonly PlantedFault[] = [
     to: 'flow.overloadedUntil = Number.POSITIVE_INFINITY;',
   },
   {
+    name: 'the number of permits never changes',
+    file: 'Scheduler.ts',
+    from: 'this.#slots = slots;',
+    to: '',
+  },
+  {
+    name: 'more permits begin nothing',
+    file: 'Scheduler.ts',
+    from: 'this.#slots = slots;\n    this.#dispatch();',
+    to: 'this.#slots = slots;',
+  },
+  {
     name: 'a signal is ignored',
     file: 'Scheduler.ts',
     from: "piece.signal?.addEventListener('abort', abort);",

@@ -87,7 +87,7 @@ export class Judge {
     must(chosen === fact || !this.#checks.checksOrder, `${fact.id} begins, and not ${chosen?.id}`);
     if (fact.observed) this.#checkWait(fact);
     fact.pauses--;
-    if (fact.pauses === 0) this.model.take(fact, this.model.regular() >= this.model.limits.slots);
+    if (fact.pauses === 0) this.model.take(fact, this.model.regular() >= this.model.slots);
     this.model.leave(fact);
     fact.state = fact.pauses === 0 ? 'held' : 'paused';
     fact.hasBegun = true;
@@ -143,9 +143,9 @@ export class Judge {
   settled(isDecision: boolean, counts: { waiting: number; waitingBytes: number; held: number }): void {
     this.#enqueueArriving();
     const { model } = this;
-    const { slots, reserve, maxWaiting, maxWaitingPerTenant, maxWaitingBytes } = model.limits;
+    const { reserve, maxWaiting, maxWaitingPerTenant, maxWaitingBytes } = model.limits;
     if (isDecision && model.waiting.length > 0) {
-      if (model.regular() < slots || model.reserved() < reserve) model.chargeOverruns();
+      if (model.regular() < model.slots || model.reserved() < reserve) model.chargeOverruns();
       for (const { id, nodes } of model.waiting) must(!nodes[0] || !model.mayStart(nodes[0]), `${id} could begin`);
     }
     const { root } = model.tree;

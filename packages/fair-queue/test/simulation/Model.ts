@@ -32,6 +32,10 @@ export type Fact = {
 export class Model {
   readonly limits: Required<Limits>;
   readonly tree: ModelTree;
+  /** How many permits there are now, and the least and the most that there have been. */
+  slots: number;
+  leastSlots: number;
+  mostSlots: number;
   readonly waiting: Fact[] = [];
   readonly holding: Fact[] = [];
   readonly #now: () => number;
@@ -52,7 +56,16 @@ export class Model {
       overloadMs: limits.overloadMs ?? 0,
       maxIdleFlows: limits.maxIdleFlows ?? 10_000,
     };
+    this.slots = limits.slots;
+    this.leastSlots = limits.slots;
+    this.mostSlots = limits.slots;
     this.tree = new ModelTree(this.limits.maxIdleFlows);
+  }
+
+  setSlots(slots: number): void {
+    this.slots = slots;
+    this.leastSlots = Math.min(this.leastSlots, slots);
+    this.mostSlots = Math.max(this.mostSlots, slots);
   }
 
   enqueue(fact: Fact): void {
@@ -146,9 +159,9 @@ export class Model {
   }
 
   mayStart(tenant: Node): boolean {
-    const { slots, reserve, slotsPerTenant } = this.limits;
+    const { reserve, slotsPerTenant } = this.limits;
     if (tenant.held >= slotsPerTenant) return false;
-    return this.regular() < slots || (tenant.held === 0 && this.reserved() < reserve);
+    return this.regular() < this.slots || (tenant.held === 0 && this.reserved() < reserve);
   }
 
   reserved(): number {

@@ -26,6 +26,8 @@ export type Scenario = {
   readonly canCancel: boolean;
   readonly canPause: boolean;
   readonly canMove: boolean;
+  /** The number of permits changes now and then. */
+  readonly canResize: boolean;
   /** The thread computes now and then, so that timers fire late. */
   readonly canCompute: boolean;
 };
@@ -50,6 +52,7 @@ function withoutSlack(scenario: Scenario): Scenario {
     maxBurst: 1 + (scenario.seed % 2),
     maxBacklog: 60,
     ...{ isMetered: false, canCancel: false, canPause: false, canMove: false, canCompute: false },
+    canResize: false,
   };
 }
 
@@ -83,7 +86,7 @@ function drawAny(seed: number): Scenario {
   };
   const hasOverload = random.chance(0.5);
   const overload = { overloadWaitMs: random.pick([1, 5, 20]), overloadMs: random.pick([20, 100, 1000]) };
-  return { ...scenario, limits: { ...limits, ...(hasOverload && overload) } };
+  return { ...scenario, limits: { ...limits, ...(hasOverload && overload) }, canResize: random.chance(0.2) };
 }
 
 function drawLimits(random: Random, slots: number, isLarge: boolean): Limits {

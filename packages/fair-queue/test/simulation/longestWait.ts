@@ -27,10 +27,11 @@ function debtOf(model: Model, node: Node): number {
  * permits as it may.
  */
 export function longestWait(model: Model, largest: Largest, { nodes, since, observed }: Fact): number | null {
-  const { slots, reserve, burstMs } = model.limits;
+  const { reserve, burstMs } = model.limits;
+  const { leastSlots, mostSlots } = model;
   const [tenant] = nodes;
   if (!tenant || !observed || tenant.uncappedAt >= since) return null;
-  const errorMs = largest.factor * (slots + reserve) * largest.overestimateMs;
+  const errorMs = largest.factor * (mostSlots + reserve) * largest.overestimateMs;
   let debt = observed.aheadMs;
   for (let level = nodes.length - 1; level > 0; level--) {
     const node = nodes[level];
@@ -40,7 +41,8 @@ export function longestWait(model: Model, largest: Largest, { nodes, since, obse
   }
   debt += observed.debts[0] ?? 0;
   const others = activeBeside(model, tenant, since);
-  return largest.costMs + (debt + others * (largest.costMs + largest.factor * (burstMs + debt)) + errorMs) / slots;
+  const chargedMs = debt + others * (largest.costMs + largest.factor * (burstMs + debt)) + errorMs;
+  return (mostSlots * largest.costMs + chargedMs) / leastSlots;
 }
 
 /** How many other flows below the same one have waited since then. */
