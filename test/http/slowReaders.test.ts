@@ -1,8 +1,9 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { createFairQueue } from 'fair-queue';
 import { type HttpServer, listen } from '../../src/http/server.ts';
-import { createAdmission } from '../../src/scheduling/admission.ts';
+import { systemClock } from '../../src/scheduling/clock.ts';
 import { asTenant } from '../support/asTenant.ts';
 import { until } from '../support/until.ts';
 
@@ -27,19 +28,20 @@ const lengthOf = async (port: number, path = '/') => {
 };
 
 test('clients that never take their answers keep no other client out', async () => {
-  const admit = createAdmission({ connections: 21, maxWaiting: 100, waitMs: 2000, onOverload: () => undefined });
+  const queue = createFairQueue({ slots: 32, maxWaiting: 100, waitMs: 2000 }, systemClock);
   let answered = 0;
   const server = createServer((_request, response) => {
-    admit({
-      path: ['tenant'],
-      hasLeft: () => response.closed,
-      refuse: () => response.destroy(),
-      begin(permit) {
-        response.once('prefinish', permit.end);
-        answered++;
-        response.end(large);
+    queue.submit(
+      { path: ['tenant'], costMs: 1 },
+      {
+        refuse: () => response.destroy(),
+        begin(permit) {
+          response.once('prefinish', () => permit.release());
+          answered++;
+          response.end(large);
+        },
       },
-    });
+    );
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
