@@ -29,6 +29,39 @@ export const statements = {
       values: ({ users }) => [JSON.stringify(users)],
     },
   ],
+  cardsSync: [
+    {
+      text: `
+        with written as (
+          insert into app_public.cards (organization_id, type, external_identifier, name, nfc_identifier)
+          select app_hidden.current_organization_id(), 'NfcCard', g."externalIdentifier", g.name, upper(g."nfcIdentifier")
+          from jsonb_to_recordset($1) as g ("externalIdentifier" text, name text, "nfcIdentifier" text)
+          on conflict (organization_id, external_identifier) do update set
+            name = excluded.name, nfc_identifier = excluded.nfc_identifier
+          returning external_identifier
+        )
+        select '"cardsSync":' || json_build_object(
+          'results', json_agg(json_build_object('externalIdentifier', external_identifier))) as data
+        from written`,
+      values: ({ cards }) => [JSON.stringify(cards)],
+    },
+  ],
+  cardsAssign: [
+    {
+      text: `
+        with written as (
+          insert into app_public.card_assignments (organization_id, user_id, card_id)
+          select c.organization_id, u.id, c.id
+          from jsonb_to_recordset($1) as g ("externalIdentifier" text, "userExternalIdentifier" text)
+          join app_public.cards c on c.organization_id = ${own} and c.external_identifier = g."externalIdentifier"
+          join app_public.users u on u.organization_id = c.organization_id and u.external_identifier = g."userExternalIdentifier"
+          on conflict do nothing
+          returning id
+        )
+        select '"cardsAssign":' || json_build_object('results', count(*)) as data from written`,
+      values: ({ cards }) => [JSON.stringify(cards)],
+    },
+  ],
   unitCreate: [
     {
       text: `

@@ -37,15 +37,16 @@ export async function timeMutations({
   return measured;
 }
 
-const documents: Readonly<Record<Exclude<keyof typeof statements, 'usersSync'>, string>> = {
-  unitCreate: `mutation($name: String!, $identifier: String, $parent: String) {
+const documents: Readonly<Record<Exclude<keyof typeof statements, 'usersSync' | 'cardsSync' | 'cardsAssign'>, string>> =
+  {
+    unitCreate: `mutation($name: String!, $identifier: String, $parent: String) {
     unitCreate(name: $name, externalIdentifier: $identifier, parentExternalIdentifier: $parent) { unit { id } } }`,
-  cardCreateAndAssign: `mutation($name: String!, $identifier: String, $nfcIdentifier: String!, $user: String) {
+    cardCreateAndAssign: `mutation($name: String!, $identifier: String, $nfcIdentifier: String!, $user: String) {
     nfcCardCreate(name: $name, nfcIdentifier: $nfcIdentifier, externalIdentifier: $identifier) { card { id } }
     cardAssign(cardExternalIdentifier: $identifier, userExternalIdentifier: $user) { cardAssignment { id } } }`,
-  accessGrant: `mutation($user: String, $parent: String) {
+    accessGrant: `mutation($user: String, $parent: String) {
     accessGrant(userExternalIdentifier: $user, unitExternalIdentifier: $parent) { accessGrant { id } } }`,
-};
+  };
 
 /** Different ones for each number: what is granted is new. */
 const variablesOf = (n: number) => ({

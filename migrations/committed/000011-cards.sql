@@ -1,5 +1,5 @@
 --! Previous: sha1:352afc0fce09d1ebfe2eb1daa4aaa7f49c19599f
---! Hash: sha1:12ec071bb8e837010e37bb2a125af53e4a3f251d
+--! Hash: sha1:f3467f638b809d14ee206712c99fab6822f6a61c
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -153,8 +153,10 @@ create policy delete_graph_app on app_public.cards for delete to graph_app
 comment on policy delete_graph_app on app_public.cards is 'An application deletes cards of its organization.';
 grant select, insert, update, delete on app_public.cards to graph_admin;
 grant select on app_public.cards to graph_app, graph_user, graph_basic;
--- Absent on purpose: an update of what a card is made of. Another chip is another card.
-grant insert (organization_id, type, name, external_identifier, proximity_uuid, major, minor, nfc_identifier), update (name, external_identifier), delete
+-- Absent on purpose: an update of the type, on which it depends who may have the card.
+grant
+    insert (organization_id, type, name, external_identifier, proximity_uuid, major, minor, nfc_identifier),
+    update (name, external_identifier, proximity_uuid, major, minor, nfc_identifier), delete
   on app_public.cards to graph_app;
 create trigger cards_900_updated before update on app_public.cards
   for each row execute function app_hidden.set_updated_at();

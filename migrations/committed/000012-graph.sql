@@ -1,5 +1,5 @@
---! Previous: sha1:12ec071bb8e837010e37bb2a125af53e4a3f251d
---! Hash: sha1:9ffb641cef0230a0713be8e11c85e8f3e3ef23c3
+--! Previous: sha1:f3467f638b809d14ee206712c99fab6822f6a61c
+--! Hash: sha1:601f27e468971fddd68c8d64e552aaa1136d414a
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:9ffb641cef0230a0713be8e11c85e8f3e3ef23c3
---! Hash: sha1:2592c5091acc67fd1a3c9a048eee794ca38d41ae
+--! Previous: sha1:601f27e468971fddd68c8d64e552aaa1136d414a
+--! Hash: sha1:9a20b62e8adeffd978fd9f9e3f265ed4de4c994e
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

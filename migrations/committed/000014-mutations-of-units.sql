@@ -1,5 +1,5 @@
---! Previous: sha1:2592c5091acc67fd1a3c9a048eee794ca38d41ae
---! Hash: sha1:c5cbb0bc7b93431929e4399742690b1d1863c997
+--! Previous: sha1:9a20b62e8adeffd978fd9f9e3f265ed4de4c994e
+--! Hash: sha1:6f4c79d413322f4b10b49bbbc271560590324371
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

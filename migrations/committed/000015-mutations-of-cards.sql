@@ -1,9 +1,9 @@
---! Previous: sha1:c5cbb0bc7b93431929e4399742690b1d1863c997
---! Hash: sha1:ce260c6ceb91a627e30a128a2ab03ba7f67c080d
+--! Previous: sha1:6f4c79d413322f4b10b49bbbc271560590324371
+--! Hash: sha1:1c0556dcd9f4cbaed461774f85fab99da08ba386
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.
--- What a card is made of does not change: another chip is another card.
+-- No mutation of one card changes what it is made of, since another chip is another card; a sync does.
 
 create function app_hidden.find_card(id uuid, external_identifier text) returns uuid
   language plpgsql volatile set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
---! Previous: sha1:ce260c6ceb91a627e30a128a2ab03ba7f67c080d
---! Hash: sha1:7578f02415a0d15790f8c6fa30cd1fffecfef324
+--! Previous: sha1:1c0556dcd9f4cbaed461774f85fab99da08ba386
+--! Hash: sha1:5698541ded82082c625e8c52c1bc25b17561c780
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:7578f02415a0d15790f8c6fa30cd1fffecfef324
---! Hash: sha1:07f02dc6263f7c6f916119446e2ea28221d4c617
+--! Previous: sha1:5698541ded82082c625e8c52c1bc25b17561c780
+--! Hash: sha1:caa8f180ed1ae4fbc13fe2799529251ee99237a7
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:07f02dc6263f7c6f916119446e2ea28221d4c617
---! Hash: sha1:b4472a301219e7a173fa3584831667c187c95c54
+--! Previous: sha1:caa8f180ed1ae4fbc13fe2799529251ee99237a7
+--! Hash: sha1:6ae9f9f1315e7d8a1c31c181f7f6f9dbbdf80547
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:b4472a301219e7a173fa3584831667c187c95c54
---! Hash: sha1:4e6482ede83a58a00dd050b53c147fd06416a96a
+--! Previous: sha1:6ae9f9f1315e7d8a1c31c181f7f6f9dbbdf80547
+--! Hash: sha1:0fcc4bab87f822d52e6f03c14875d553df37c571
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

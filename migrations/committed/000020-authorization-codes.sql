@@ -1,5 +1,5 @@
---! Previous: sha1:4e6482ede83a58a00dd050b53c147fd06416a96a
---! Hash: sha1:8708f93b19df7cdece2dc9a412f4de69316f320c
+--! Previous: sha1:0fcc4bab87f822d52e6f03c14875d553df37c571
+--! Hash: sha1:835a4717352c1d74a169b856a7950c47e2d4f748
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:8708f93b19df7cdece2dc9a412f4de69316f320c
---! Hash: sha1:7214c48d65587cfb17ff97074b7a65ef88535ff1
+--! Previous: sha1:835a4717352c1d74a169b856a7950c47e2d4f748
+--! Hash: sha1:d25891f994566d5050dc5003b6ec8d3c2f14e6f6
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

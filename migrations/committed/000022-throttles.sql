@@ -1,5 +1,5 @@
---! Previous: sha1:7214c48d65587cfb17ff97074b7a65ef88535ff1
---! Hash: sha1:4d89bac8bb1565340630868e0ae56be47bf77e6e
+--! Previous: sha1:d25891f994566d5050dc5003b6ec8d3c2f14e6f6
+--! Hash: sha1:83b3b87ff8e82bea33b6e4381023cdefb8e52c88
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:4d89bac8bb1565340630868e0ae56be47bf77e6e
---! Hash: sha1:747f4259bc2baf3533a5b9f5e6ef448996538542
+--! Previous: sha1:83b3b87ff8e82bea33b6e4381023cdefb8e52c88
+--! Hash: sha1:ab85af260f3c1778424d7900c80744cbef3ecea1
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

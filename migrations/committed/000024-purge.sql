@@ -1,5 +1,5 @@
---! Previous: sha1:747f4259bc2baf3533a5b9f5e6ef448996538542
---! Hash: sha1:d7382e5fde7761689f195d2f5da67db2ab7f2b72
+--! Previous: sha1:ab85af260f3c1778424d7900c80744cbef3ecea1
+--! Hash: sha1:400123a2bcd475541281381c9d93c94c96433fb6
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

@@ -1,5 +1,5 @@
---! Previous: sha1:d7382e5fde7761689f195d2f5da67db2ab7f2b72
---! Hash: sha1:24f8b18c4acd7d14f0616f45d517ff8d0c03e39a
+--! Previous: sha1:400123a2bcd475541281381c9d93c94c96433fb6
+--! Hash: sha1:1b0e5130bacb5885e4d58beff8f17278bb5add1f
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:24f8b18c4acd7d14f0616f45d517ff8d0c03e39a
---! Hash: sha1:6ba569942e71314bfa5063ab3bf05607391fa934
+--! Previous: sha1:1b0e5130bacb5885e4d58beff8f17278bb5add1f
+--! Hash: sha1:3c01c8229466528e554fd43878ecaf66365d2a23
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:6ba569942e71314bfa5063ab3bf05607391fa934
---! Hash: sha1:c4e20e62d7bbbed1f837effcc1809bf6775e8e3d
+--! Previous: sha1:3c01c8229466528e554fd43878ecaf66365d2a23
+--! Hash: sha1:3727556a2c83c33acae3b49ae8416a7ac4657214
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:c4e20e62d7bbbed1f837effcc1809bf6775e8e3d
---! Hash: sha1:d9c05d0fd9ac561820ea291de508632a558c35ae
+--! Previous: sha1:3727556a2c83c33acae3b49ae8416a7ac4657214
+--! Hash: sha1:b012a8eccb87929d112d78785abc6783d81b2f9d
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

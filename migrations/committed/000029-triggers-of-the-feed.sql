@@ -1,5 +1,5 @@
---! Previous: sha1:d9c05d0fd9ac561820ea291de508632a558c35ae
---! Hash: sha1:560fc6fefaf2967f8a0b33abb6508581eea10965
+--! Previous: sha1:b012a8eccb87929d112d78785abc6783d81b2f9d
+--! Hash: sha1:52771c03c218d502fee180f9e379cc61974f824e
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:560fc6fefaf2967f8a0b33abb6508581eea10965
---! Hash: sha1:0a18c003ac9e8a0771745b77764d78ea75654733
+--! Previous: sha1:52771c03c218d502fee180f9e379cc61974f824e
+--! Hash: sha1:ed9774064cb72a1c8b5a2327193333f1d588cf8c
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

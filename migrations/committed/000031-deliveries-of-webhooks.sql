@@ -1,5 +1,5 @@
---! Previous: sha1:0a18c003ac9e8a0771745b77764d78ea75654733
---! Hash: sha1:6b145cc11b26f3aff2ec7c1cba854c4911830b92
+--! Previous: sha1:ed9774064cb72a1c8b5a2327193333f1d588cf8c
+--! Hash: sha1:d7c71ea705fb34c1804dde008bf6dc42aea1018a
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:6b145cc11b26f3aff2ec7c1cba854c4911830b92
---! Hash: sha1:3b73ef017850aaa8451a8425f418256c6f92a163
+--! Previous: sha1:d7c71ea705fb34c1804dde008bf6dc42aea1018a
+--! Hash: sha1:d4f4d2d01e1071f583925ba7c2bf1267680a4ceb
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:3b73ef017850aaa8451a8425f418256c6f92a163
---! Hash: sha1:c3792d8d5cbfd9fd34cdf5c2a73dc553a527e2b5
+--! Previous: sha1:d4f4d2d01e1071f583925ba7c2bf1267680a4ceb
+--! Hash: sha1:89a54a4eff8aad7fd5baee2277f999f285ad3ec5
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:c3792d8d5cbfd9fd34cdf5c2a73dc553a527e2b5
---! Hash: sha1:e1f792822bcf970cc670f6f3dad29a79bc9119e3
+--! Previous: sha1:89a54a4eff8aad7fd5baee2277f999f285ad3ec5
+--! Hash: sha1:41ba97e52ebf04bd7e4a0aef744a4316104e4197
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:e1f792822bcf970cc670f6f3dad29a79bc9119e3
---! Hash: sha1:d3089a7cf439073438e2caa66a0093323883c7cd
+--! Previous: sha1:41ba97e52ebf04bd7e4a0aef744a4316104e4197
+--! Hash: sha1:043801f9a055dceeee179044151a19be6f9083ec
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

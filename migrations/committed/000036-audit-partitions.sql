@@ -1,5 +1,5 @@
---! Previous: sha1:d3089a7cf439073438e2caa66a0093323883c7cd
---! Hash: sha1:30429e76dd069bf15c440670c4f9c657e379e81d
+--! Previous: sha1:043801f9a055dceeee179044151a19be6f9083ec
+--! Hash: sha1:781330e1cbbd52aa8c3ea26d7c134d76ae0ecf62
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:30429e76dd069bf15c440670c4f9c657e379e81d
---! Hash: sha1:48d5f50fb5fc160b67a584d5103e592a75b03aec
+--! Previous: sha1:781330e1cbbd52aa8c3ea26d7c134d76ae0ecf62
+--! Hash: sha1:65c75312f3e3ce68c1330d65d46e8601ee9500f9
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:48d5f50fb5fc160b67a584d5103e592a75b03aec
---! Hash: sha1:46cd519e1fb205b1a42687b3ae4c2dd092786d96
+--! Previous: sha1:65c75312f3e3ce68c1330d65d46e8601ee9500f9
+--! Hash: sha1:e6b5f21eb7c1be76180cc224d5a29848b4dbe57c
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:46cd519e1fb205b1a42687b3ae4c2dd092786d96
---! Hash: sha1:f623df24806200a40717a153357e82b0bb99f72e
+--! Previous: sha1:e6b5f21eb7c1be76180cc224d5a29848b4dbe57c
+--! Hash: sha1:72c03cc6840e602a7eb112305ed07b282462e5a3
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

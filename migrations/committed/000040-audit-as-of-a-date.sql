@@ -1,5 +1,5 @@
---! Previous: sha1:f623df24806200a40717a153357e82b0bb99f72e
---! Hash: sha1:4f5e3301cd8546a84a9e7e8f30bbd99053ffb1c9
+--! Previous: sha1:72c03cc6840e602a7eb112305ed07b282462e5a3
+--! Hash: sha1:abd20bdb350a6a2bcf6844c5aec2c49f6efb1492
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

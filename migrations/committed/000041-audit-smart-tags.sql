@@ -1,5 +1,5 @@
---! Previous: sha1:4f5e3301cd8546a84a9e7e8f30bbd99053ffb1c9
---! Hash: sha1:c31954376c7a946a36ed7f76f6fa428688f3bb07
+--! Previous: sha1:abd20bdb350a6a2bcf6844c5aec2c49f6efb1492
+--! Hash: sha1:03fdee7241cd376d0a59222fe33530de490527d6
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:c31954376c7a946a36ed7f76f6fa428688f3bb07
---! Hash: sha1:52aa220d9d1e6204bd5ad4425ddf7385643e8754
+--! Previous: sha1:03fdee7241cd376d0a59222fe33530de490527d6
+--! Hash: sha1:605361c239c8b266ccfd8649916d575fffb4df45
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:52aa220d9d1e6204bd5ad4425ddf7385643e8754
---! Hash: sha1:4cfb77646d5d763711df87190005f467604bdff8
+--! Previous: sha1:605361c239c8b266ccfd8649916d575fffb4df45
+--! Hash: sha1:5130fa33f1c5adf13afe0df05635837119027b27
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:4cfb77646d5d763711df87190005f467604bdff8
---! Hash: sha1:38252f093aee8e877832c8d0631390ecb9721e04
+--! Previous: sha1:5130fa33f1c5adf13afe0df05635837119027b27
+--! Hash: sha1:8606052ea6c21b0e8dee26fa9a36b1145c5ab48a
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:38252f093aee8e877832c8d0631390ecb9721e04
---! Hash: sha1:25f973a5b044a6e3525ca777313468e24bf01d39
+--! Previous: sha1:8606052ea6c21b0e8dee26fa9a36b1145c5ab48a
+--! Hash: sha1:5d8966a1e831cb68d33001090d26c7fd82fd1079
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:25f973a5b044a6e3525ca777313468e24bf01d39
---! Hash: sha1:b70955aec8175cc0a8ba31e6ad171f98a23e1cbe
+--! Previous: sha1:5d8966a1e831cb68d33001090d26c7fd82fd1079
+--! Hash: sha1:245f98537eccc454b3a3d3cebd5b7d6ec2569aef
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:b70955aec8175cc0a8ba31e6ad171f98a23e1cbe
---! Hash: sha1:bfa3ca4922308afb02bf028aab73929928c023fb
+--! Previous: sha1:245f98537eccc454b3a3d3cebd5b7d6ec2569aef
+--! Hash: sha1:654c804c741cb6963c16614ea15dd9499afc9019
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

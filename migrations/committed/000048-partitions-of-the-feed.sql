@@ -1,5 +1,5 @@
---! Previous: sha1:bfa3ca4922308afb02bf028aab73929928c023fb
---! Hash: sha1:0c37fdc26f8447db66a8978e7791ed73aa934739
+--! Previous: sha1:654c804c741cb6963c16614ea15dd9499afc9019
+--! Hash: sha1:50c8a842f007c17e192131733f3bd64d6636d520
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:0c37fdc26f8447db66a8978e7791ed73aa934739
---! Hash: sha1:f7e5c138807bce0810f788b88f05f1abd876d276
+--! Previous: sha1:50c8a842f007c17e192131733f3bd64d6636d520
+--! Hash: sha1:713fdd0c287b0e225864dc49bb26ad37bf1f8d16
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:f7e5c138807bce0810f788b88f05f1abd876d276
---! Hash: sha1:3f2d631cfb72ae3349ef241b8af80f2dd7ba9699
+--! Previous: sha1:713fdd0c287b0e225864dc49bb26ad37bf1f8d16
+--! Hash: sha1:f8fa06569e7a29c40d7d7b05b2fc1d9a6b798ad3
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

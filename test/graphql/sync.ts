@@ -1,13 +1,14 @@
-import type { QueryResultRow } from 'pg';
+import type { Pool, QueryResultRow } from 'pg';
 import { type GraphTest, read, type Tenant } from './support.ts';
 
-/** A result of a sync: of users with `user`, of units with `unit`. */
+/** A result of a sync: of users with `user`, of units with `unit`, of cards with `card`. */
 export type SyncResult<Row = Record<string, string | null>> = {
   readonly externalIdentifier: string;
   readonly outcome: 'CREATED' | 'UPDATED' | 'UNCHANGED' | 'REFUSED';
   readonly error: { readonly code: string; readonly argument: string | null; readonly message: string } | null;
   readonly user?: Row | null;
   readonly unit?: { readonly name: string; readonly parent: { readonly externalIdentifier: string } | null } | null;
+  readonly card?: Readonly<Record<string, unknown>> | null;
 };
 
 const result = 'externalIdentifier outcome error { code argument message }';
@@ -35,6 +36,30 @@ export async function syncUnits(
     unitsSync(units: $units, dryRun: $dryRun) { results { ${result} unit { name parent { externalIdentifier } } } } }`;
   const data = await read<{ unitsSync: { results: SyncResult[] } }>(graph, tenant.app, query, { units, dryRun });
   return data.unitsSync.results;
+}
+
+export async function syncCards(
+  graph: Pick<GraphTest, 'url'>,
+  tenant: Tenant,
+  cards: readonly object[],
+  dryRun = false,
+): Promise<SyncResult[]> {
+  const card = `__typename name cardAssignments { user { fullName } }
+    ... on NfcCard { nfcIdentifier } ... on BeaconCard { proximityUuid major minor }`;
+  const query = `mutation($cards: [CardSyncInput!]!, $dryRun: Boolean) {
+    cardsSync(cards: $cards, dryRun: $dryRun) { results { ${result} card { ${card} } } } }`;
+  const data = await read<{ cardsSync: { results: SyncResult[] } }>(graph, tenant.app, query, { cards, dryRun });
+  return data.cardsSync.results;
+}
+
+/** Until a session of the database waits for another one. */
+export async function untilBlocked(owner: Pool): Promise<void> {
+  for (;;) {
+    const { rows } = await owner.query(
+      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+    );
+    if (rows.length > 0) return;
+  }
 }
 
 /** Reads rows as the owner. `$1` of the statement is the tenant's organization. */

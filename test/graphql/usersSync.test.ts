@@ -13,7 +13,7 @@ import {
   read,
   type Tenant,
 } from './support.ts';
-import { asOwner, type SyncResult, syncUsers } from './sync.ts';
+import { asOwner, type SyncResult, syncUsers, untilBlocked } from './sync.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -449,7 +449,7 @@ describe('usersSync', () => {
         [tenant.organizationId],
       );
       const syncing = sync([ada, bob]);
-      await waitUntilBlocked();
+      await untilBlocked(tenant.owner);
       await client.query('commit');
 
       expect((await syncing).map(({ outcome }) => outcome)).toEqual(['REFUSED', 'CREATED']);
@@ -484,13 +484,4 @@ async function rows() {
     'select xmin, ctid, u.* from app_public.users u where organization_id = $1 order by external_identifier',
   );
   return Object.fromEntries(found.map((row) => [row.external_identifier, row]));
-}
-
-async function waitUntilBlocked(): Promise<void> {
-  for (;;) {
-    const { rows: blocked } = await tenant.owner.query(
-      `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
-    );
-    if (blocked.length > 0) return;
-  }
 }

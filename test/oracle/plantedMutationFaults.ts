@@ -54,6 +54,24 @@ const functions: readonly PlantedFault[] = [
     to: 'false',
   },
   {
+    name: 'a sync of cards leaves a card to those who had it',
+    function: 'app_hidden.write_cards',
+    from: 'not holders_by_id -> a.card_id::text ? a.user_id::text',
+    to: 'false',
+  },
+  {
+    name: 'a card whose row is refused gives up its chip',
+    function: 'app_hidden.refuse_cards',
+    from: "where outcome <> 'REFUSED'\n      ),\n      kept",
+    to: '\n      ),\n      kept',
+  },
+  {
+    name: 'a dry run writes cards',
+    function: 'app_public.cards_sync',
+    from: 'exit when is_dry_run;',
+    to: '',
+  },
+  {
     name: 'the second row of a user in a sync counts',
     function: 'app_hidden.judge_users',
     from: 'when w.number > 1 then',

@@ -79,7 +79,7 @@ describe('the documentation', () => {
         ],
         ...['cardUpdate', 'unitUpdate', 'userUpdate', 'webhookUpdate', 'accessGrant', 'cardAssign', 'accessRevoke'],
         ...['cardUnassign', 'webhookRedeliver', 'webhookRotateSecret', 'cardDelete', 'unitDelete', 'userDelete'],
-        ...['webhookDelete', 'unitsSync', 'usersSync'],
+        ...['webhookDelete', 'cardsSync', 'unitsSync', 'usersSync'],
       ]);
       expect(await page.locator('[id="TYPE::Mutation"] [data-to="User"]').count()).toBe(3);
     });

@@ -1,4 +1,5 @@
 import * as cards from './cards.ts';
+import { cardsSync } from './cardsSync.ts';
 import * as grants from './grants.ts';
 import type { Call, Outcome } from './outcome.ts';
 import type { Caller, State } from './state.ts';
@@ -15,10 +16,17 @@ const mutations: Readonly<Record<string, (call: Call) => Outcome>> = {
   unitCreate,
   unitUpdate,
   unitDelete,
-  ...cards,
+  beaconCardCreate: cards.beaconCardCreate,
+  nfcCardCreate: cards.nfcCardCreate,
+  identificationCodeCreate: cards.identificationCodeCreate,
+  cardUpdate: cards.cardUpdate,
+  cardDelete: cards.cardDelete,
+  cardAssign: cards.cardAssign,
+  cardUnassign: cards.cardUnassign,
   ...grants,
   ...webhooks,
   usersSync,
+  cardsSync,
   unitsSync,
 };
 

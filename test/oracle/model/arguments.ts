@@ -105,6 +105,10 @@ const drawers: Readonly<Record<string, (random: Random) => Arguments>> = {
     units: drawList(random, () => drawUnitInput(random)),
     ...maybe(random, 0.5, 'dryRun', () => random.chance(0.5)),
   }),
+  cardsSync: (random) => ({
+    cards: drawList(random, () => drawCardInput(random)),
+    ...maybe(random, 0.5, 'dryRun', () => random.chance(0.5)),
+  }),
   webhookCreate: (random) => ({
     url: drawUrl(random),
     ...maybe(random, 0.7, 'typeNames', () => drawTypeNames(random)),
@@ -124,6 +128,7 @@ const weights: Readonly<Record<string, number>> = {
   usersSync: 3,
   unitsSync: 3,
   accessGrant: 2,
+  cardsSync: 3,
   userUpdate: 2,
   unitUpdate: 2,
   cardAssign: 2,
@@ -240,6 +245,28 @@ function drawUnitInput(random: Random): Arguments {
     ...maybe(random, 0.6, 'parentExternalIdentifier', () => orNull(random, drawIdentifier(random, 'n'))),
   };
 }
+
+function drawCardInput(random: Random): Arguments {
+  return {
+    externalIdentifier: drawIdentifier(random, 'c'),
+    ...maybe(random, 0.8, 'name', () => orNull(random, drawText(random))),
+    ...maybe(random, 0.4, 'nfcIdentifier', () => orNull(random, drawCommonChip(random))),
+    ...maybe(random, 0.2, 'beacon', () => orNull(random, drawCommonBeacon(random))),
+    ...maybe(random, 0.5, 'userExternalIdentifier', () => (random.chance(0.2) ? null : drawIdentifier(random, 'u'))),
+  };
+}
+
+/** Few, so that cards want those of others. */
+const drawCommonChip = (random: Random): string =>
+  random.chance(0.8)
+    ? random.pick(['04A224B2C13A80', '04a224b2', '04A224B2', '0a0b0c0d', '01020304050607080910'])
+    : drawNfcIdentifier(random);
+
+const drawCommonBeacon = (random: Random): Arguments => ({
+  proximityUuid: random.pick(['f7826da6-4fa2-4e98-8024-bc5b71e0893e', 'F7826DA6-4FA2-4E98-8024-BC5B71E0893E']),
+  major: random.pick([0, 1, 1, 65536]),
+  minor: random.pick([65535, 65535, 2]),
+});
 
 const drawList = (random: Random, draw: () => Arguments): Arguments[] =>
   Array.from({ length: random.chance(0.03) ? 0 : 1 + random.below(5) }, draw);

@@ -118,14 +118,26 @@ function identifyPair(call: Call, failures: Failure[]) {
   };
 }
 
-type Signal = Pick<Card, 'proximityUuid' | 'major' | 'minor' | 'nfcIdentifier'>;
+export type Signal = Pick<Card, 'proximityUuid' | 'major' | 'minor' | 'nfcIdentifier'>;
 const noSignal: Signal = { proximityUuid: null, major: null, minor: null, nfcIdentifier: null };
+export const signalOf = ({
+  proximityUuid = null,
+  major = null,
+  minor = null,
+  nfcIdentifier = null,
+}: Partial<Signal>): Signal => ({ proximityUuid, major, minor, nfcIdentifier });
 
-function readSignal(type: Card['type'], args: Call['args'], failures: Failure[]): Partial<Signal> {
+/** What a reader reads of a card; `beacon` is the argument that has the values of a beacon together. */
+export function readSignal(
+  type: Card['type'],
+  args: Call['args'],
+  failures: Failure[],
+  beacon?: string,
+): Partial<Signal> {
   if (type === 'NfcCard') return { nfcIdentifier: readValue('nfcIdentifier', String(args.nfcIdentifier), failures) };
   if (type === 'IdentificationCode') return {};
   for (const name of ['major', 'minor'])
-    if (Number(args[name]) < 0 || Number(args[name]) > 65535) failures.push(badInput(name));
+    if (Number(args[name]) < 0 || Number(args[name]) > 65535) failures.push(badInput(beacon ?? name));
   return { proximityUuid: String(args.proximityUuid), major: Number(args.major), minor: Number(args.minor) };
 }
 

@@ -7,6 +7,10 @@ import type { Random } from '../random.ts';
 export function drawSelection(random: Random, field: string): string {
   const [payload, type] = payloadOf(field);
   if (payload === 'results') {
+    if (type === 'Card') {
+      const row = `card { ${card(random, 'Card', 1)} ${allHolders} }`;
+      return `results { externalIdentifier outcome error { code argument message } ${row} }`;
+    }
     const row = type === 'User' ? `user { ${user(random, 2)} ${allGrants} }` : `unit { ${unit(random, 2)} }`;
     return `results { externalIdentifier outcome error { code argument message } ${row} }`;
   }
@@ -17,8 +21,12 @@ export function drawSelection(random: Random, field: string): string {
 /** Of a sync the grants may be new, too. */
 const allGrants = 'accessGrants(first: 1000) { nodes { id createdAt unit { id } } }';
 
+/** Of a sync the assignments may be new, too. */
+const allHolders = 'cardAssignments { id createdAt user { id } }';
+
 function payloadOf(field: string): readonly [payload: string, type: string] {
   if (field === 'usersSync') return ['results', 'User'];
+  if (field === 'cardsSync') return ['results', 'Card'];
   if (field === 'unitsSync') return ['results', 'Unit'];
   if (field.startsWith('webhook')) return ['webhook', 'Webhook'];
   if (field === 'cardAssign' || field === 'cardUnassign') return ['cardAssignment', 'CardAssignment'];

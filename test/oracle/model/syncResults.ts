@@ -7,11 +7,13 @@ export type SyncResult = {
   error: { code: string; argument: string | null; message: string } | null;
   user?: Typed | null;
   unit?: Typed | null;
+  card?: Typed | null;
 };
 
 export type AnsweredResult = {
   user?: unknown;
   unit?: unknown;
+  card?: unknown;
   error?: { code: string; argument: string | null; message: string } | null;
 };
 

@@ -123,6 +123,6 @@ CREATE TRIGGER follow_insert AFTER INSERT ON app_public.cards REFERENCING NEW TA
 CREATE TRIGGER follow_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.cards', 'type', '{updated_at}', 'id');
 
 grant delete, insert, select, update on app_public.cards to graph_admin;
-grant delete, insert (organization_id, type, name, proximity_uuid, major, minor, nfc_identifier, external_identifier), select, update (name, external_identifier) on app_public.cards to graph_app;
+grant delete, insert (organization_id, type, name, proximity_uuid, major, minor, nfc_identifier, external_identifier), select, update (name, proximity_uuid, major, minor, nfc_identifier, external_identifier) on app_public.cards to graph_app;
 grant select on app_public.cards to graph_basic;
 grant select on app_public.cards to graph_user;
