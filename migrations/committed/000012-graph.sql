@@ -1,5 +1,5 @@
 --! Previous: sha1:f3467f638b809d14ee206712c99fab6822f6a61c
---! Hash: sha1:601f27e468971fddd68c8d64e552aaa1136d414a
+--! Hash: sha1:1a97a09e5ea6bdc25ffebdb17776919ec165a348
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.
@@ -41,7 +41,13 @@ create function app_hidden.require_one(argument text, one boolean, other boolean
   begin
     if one = other then
       raise invalid_parameter_value using
-        message = format('Give either %s or %s.', argument, case argument when 'id' then 'externalIdentifier' else regexp_replace(argument, 'Id$', 'ExternalIdentifier') end),
+        message = format(
+          'Give either %s or %s.', argument,
+          case argument
+            when 'id' then 'externalIdentifier'
+            when 'ids' then 'externalIdentifiers'
+            else regexp_replace(argument, 'Id$', 'ExternalIdentifier')
+          end),
         column = argument;
     end if;
   end

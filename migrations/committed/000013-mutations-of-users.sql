@@ -1,5 +1,5 @@
---! Previous: sha1:601f27e468971fddd68c8d64e552aaa1136d414a
---! Hash: sha1:9a20b62e8adeffd978fd9f9e3f265ed4de4c994e
+--! Previous: sha1:1a97a09e5ea6bdc25ffebdb17776919ec165a348
+--! Hash: sha1:cac28c9cbcd91e731f7fb11872a2f743d1eca152
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.
@@ -197,7 +197,74 @@ comment on function app_public.user_delete(uuid, text) is
   '@param externalIdentifier The user to delete, by the identifier that the client system assigned.\n'
   'Deletes a user with all card assignments, grants and tokens. Exactly one of the arguments is given. Needs an app token (scope `app`).';
 
+-- Many users at once: all who leave on one day are one request.
+
+create type app_public.delete_outcome as enum ('DELETED', 'NOT_FOUND');
+comment on type app_public.delete_outcome is E'@value DELETED It was deleted.\n@value NOT_FOUND There was none.\nWhat came of an object that was to be deleted.';
+
+create type app_public.user_delete_result as (id uuid, external_identifier text, outcome app_public.delete_outcome);
+comment on type app_public.user_delete_result is 'What came of one user of `usersDelete`.';
+comment on column app_public.user_delete_result.id is E'@type {User}\nThe id that was given; null when users were given by external identifier.';
+comment on column app_public.user_delete_result.external_identifier is 'The external identifier that was given; null when users were given by id.';
+comment on column app_public.user_delete_result.outcome is E'@notNull\nWhat came of it.';
+
+create function app_public.users_delete(ids uuid[] default null, external_identifiers text[] default null)
+  returns setof app_public.user_delete_result
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    own constant uuid = app_hidden.current_organization_id();
+    locked_ids uuid[];
+    locked_identifiers text[];
+  begin
+    perform app_hidden.require_one('ids', ids is not null, external_identifiers is not null);
+    if cardinality(coalesce(ids::text[], external_identifiers)) = 0 then
+      raise invalid_parameter_value using
+        message = 'Give 1 to 1,000 users', column = case when ids is null then 'externalIdentifiers' else 'ids' end;
+    end if;
+    -- As in user_delete. And in the order of a sync, so that neither waits for a row of the other.
+    perform app_hidden.lock_units(true);
+    if ids is not null then
+      select array_agg(u.id), array_agg(u.external_identifier) into locked_ids, locked_identifiers
+      from (
+        select u.id, u.external_identifier from app_public.users u
+        where u.organization_id = own and u.id = any (users_delete.ids)
+        order by u.id
+        for update
+      ) as u;
+    else
+      select array_agg(u.id), array_agg(u.external_identifier) into locked_ids, locked_identifiers
+      from (
+        select u.id, u.external_identifier from app_public.users u
+        where u.organization_id = own and u.external_identifier = any (users_delete.external_identifiers)
+        order by u.id
+        for update
+      ) as u;
+    end if;
+    delete from app_public.users u where u.organization_id = own and u.id = any (locked_ids);
+
+    return query
+      select
+        g.id, g.external_identifier,
+        case
+          when g.number > 1 then 'NOT_FOUND'
+          when g.id = any (locked_ids) or g.external_identifier = any (locked_identifiers) then 'DELETED'
+          else 'NOT_FOUND'
+        end::app_public.delete_outcome
+      from (
+        select r.*, row_number() over (partition by r.id, r.external_identifier collate "C" order by r.place) as number
+        from unnest(users_delete.ids, users_delete.external_identifiers) with ordinality as r (id, external_identifier, place)
+      ) as g
+      order by g.place;
+  end
+  $$;
+comment on function app_public.users_delete(uuid[], text[]) is
+  E'@mutation\n@payloadField results\n'
+  '@param {User} ids The users to delete: 1 to 1,000.\n'
+  '@param externalIdentifiers The users to delete, by the identifiers that the client system assigned: 1 to 1,000.\n'
+  'Deletes users with all card assignments, grants and tokens, in one transaction. Exactly one of the arguments is given. The results are in the order of what was given; what is given twice is found once. Needs an app token (scope `app`).';
+
 grant execute on function
-  app_public.user_create(text, text, text, text, text, text, jsonb),
+  app_public.users_delete(uuid[], text[]), app_public.user_create(text, text, text, text, text, text, jsonb),
   app_public.user_update(uuid, text, text, text, text, text, text, jsonb, text[]), app_public.user_delete(uuid, text)
   to graph_app;

@@ -1,5 +1,5 @@
---! Previous: sha1:9a20b62e8adeffd978fd9f9e3f265ed4de4c994e
---! Hash: sha1:6f4c79d413322f4b10b49bbbc271560590324371
+--! Previous: sha1:cac28c9cbcd91e731f7fb11872a2f743d1eca152
+--! Hash: sha1:a45c99e4664e0617a247de10a84a6a64147e1852
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:6f4c79d413322f4b10b49bbbc271560590324371
---! Hash: sha1:1c0556dcd9f4cbaed461774f85fab99da08ba386
+--! Previous: sha1:a45c99e4664e0617a247de10a84a6a64147e1852
+--! Hash: sha1:e9d149f22b3e9566c4a4c38cbaf8b44a6c8a5e4d
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

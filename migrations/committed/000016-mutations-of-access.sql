@@ -1,5 +1,5 @@
---! Previous: sha1:1c0556dcd9f4cbaed461774f85fab99da08ba386
---! Hash: sha1:5698541ded82082c625e8c52c1bc25b17561c780
+--! Previous: sha1:e9d149f22b3e9566c4a4c38cbaf8b44a6c8a5e4d
+--! Hash: sha1:1abfbfc7347f142223025e60197522b1e2044bec
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:5698541ded82082c625e8c52c1bc25b17561c780
---! Hash: sha1:caa8f180ed1ae4fbc13fe2799529251ee99237a7
+--! Previous: sha1:1abfbfc7347f142223025e60197522b1e2044bec
+--! Hash: sha1:e0a6fe35e9d1bd486a9b1ad3f15e7516d8fca413
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:caa8f180ed1ae4fbc13fe2799529251ee99237a7
---! Hash: sha1:6ae9f9f1315e7d8a1c31c181f7f6f9dbbdf80547
+--! Previous: sha1:e0a6fe35e9d1bd486a9b1ad3f15e7516d8fca413
+--! Hash: sha1:17421b04f7bcd28895f226a5dadabc8bef33c1c4
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

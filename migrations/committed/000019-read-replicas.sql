@@ -1,5 +1,5 @@
---! Previous: sha1:6ae9f9f1315e7d8a1c31c181f7f6f9dbbdf80547
---! Hash: sha1:0fcc4bab87f822d52e6f03c14875d553df37c571
+--! Previous: sha1:17421b04f7bcd28895f226a5dadabc8bef33c1c4
+--! Hash: sha1:9367200c962a9a7a4daf68dfc6b6071fbcb7ea5d
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:0fcc4bab87f822d52e6f03c14875d553df37c571
---! Hash: sha1:835a4717352c1d74a169b856a7950c47e2d4f748
+--! Previous: sha1:9367200c962a9a7a4daf68dfc6b6071fbcb7ea5d
+--! Hash: sha1:fca763c0ef21a04ddac3738a1711a9944b569875
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

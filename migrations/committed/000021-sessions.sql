@@ -1,5 +1,5 @@
---! Previous: sha1:835a4717352c1d74a169b856a7950c47e2d4f748
---! Hash: sha1:d25891f994566d5050dc5003b6ec8d3c2f14e6f6
+--! Previous: sha1:fca763c0ef21a04ddac3738a1711a9944b569875
+--! Hash: sha1:bd2bad8f1855e2f99cb94bcaab20c3394875c868
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:d25891f994566d5050dc5003b6ec8d3c2f14e6f6
---! Hash: sha1:83b3b87ff8e82bea33b6e4381023cdefb8e52c88
+--! Previous: sha1:bd2bad8f1855e2f99cb94bcaab20c3394875c868
+--! Hash: sha1:29ebe210964c9d8088c1d92171e4acdfae286b8d
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:83b3b87ff8e82bea33b6e4381023cdefb8e52c88
---! Hash: sha1:ab85af260f3c1778424d7900c80744cbef3ecea1
+--! Previous: sha1:29ebe210964c9d8088c1d92171e4acdfae286b8d
+--! Hash: sha1:e475cc34437fe7cf97669a8161fee28225bad866
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:ab85af260f3c1778424d7900c80744cbef3ecea1
---! Hash: sha1:400123a2bcd475541281381c9d93c94c96433fb6
+--! Previous: sha1:e475cc34437fe7cf97669a8161fee28225bad866
+--! Hash: sha1:911508905f65b7ae649e91814c00f41b24d30c5f
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

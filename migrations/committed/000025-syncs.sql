@@ -1,5 +1,5 @@
---! Previous: sha1:400123a2bcd475541281381c9d93c94c96433fb6
---! Hash: sha1:1b0e5130bacb5885e4d58beff8f17278bb5add1f
+--! Previous: sha1:911508905f65b7ae649e91814c00f41b24d30c5f
+--! Hash: sha1:c05c853e446b1e10b568f4c5b9bb7786a05afb3c
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:1b0e5130bacb5885e4d58beff8f17278bb5add1f
---! Hash: sha1:3c01c8229466528e554fd43878ecaf66365d2a23
+--! Previous: sha1:c05c853e446b1e10b568f4c5b9bb7786a05afb3c
+--! Hash: sha1:4d87e3542d3e11156c52607de21abcd7436d77f8
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:3c01c8229466528e554fd43878ecaf66365d2a23
---! Hash: sha1:3727556a2c83c33acae3b49ae8416a7ac4657214
+--! Previous: sha1:4d87e3542d3e11156c52607de21abcd7436d77f8
+--! Hash: sha1:7f542aaadd9abca97f47547e29664990f1fcba7f
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:3727556a2c83c33acae3b49ae8416a7ac4657214
---! Hash: sha1:b012a8eccb87929d112d78785abc6783d81b2f9d
+--! Previous: sha1:7f542aaadd9abca97f47547e29664990f1fcba7f
+--! Hash: sha1:42f3518f2789ea2fa9b509f23851bd73a808e2be
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

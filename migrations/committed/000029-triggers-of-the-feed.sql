@@ -1,5 +1,5 @@
---! Previous: sha1:b012a8eccb87929d112d78785abc6783d81b2f9d
---! Hash: sha1:52771c03c218d502fee180f9e379cc61974f824e
+--! Previous: sha1:42f3518f2789ea2fa9b509f23851bd73a808e2be
+--! Hash: sha1:b116eb325f5b241ce6f4f6da553e1121c05aa967
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

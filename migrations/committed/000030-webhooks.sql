@@ -1,5 +1,5 @@
---! Previous: sha1:52771c03c218d502fee180f9e379cc61974f824e
---! Hash: sha1:ed9774064cb72a1c8b5a2327193333f1d588cf8c
+--! Previous: sha1:b116eb325f5b241ce6f4f6da553e1121c05aa967
+--! Hash: sha1:aabd271a2ca4beee46b1adbd0f5e9738ffb3c93c
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

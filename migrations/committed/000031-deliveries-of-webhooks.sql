@@ -1,5 +1,5 @@
---! Previous: sha1:ed9774064cb72a1c8b5a2327193333f1d588cf8c
---! Hash: sha1:d7c71ea705fb34c1804dde008bf6dc42aea1018a
+--! Previous: sha1:aabd271a2ca4beee46b1adbd0f5e9738ffb3c93c
+--! Hash: sha1:536cc4369738ed9efc263280efbe460bb758eda5
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:d7c71ea705fb34c1804dde008bf6dc42aea1018a
---! Hash: sha1:d4f4d2d01e1071f583925ba7c2bf1267680a4ceb
+--! Previous: sha1:536cc4369738ed9efc263280efbe460bb758eda5
+--! Hash: sha1:8b19ed3f7cee598f1f997e3d325928458261e7da
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:d4f4d2d01e1071f583925ba7c2bf1267680a4ceb
---! Hash: sha1:89a54a4eff8aad7fd5baee2277f999f285ad3ec5
+--! Previous: sha1:8b19ed3f7cee598f1f997e3d325928458261e7da
+--! Hash: sha1:d934d8770cb978fe109bf115b75c569614082b46
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:89a54a4eff8aad7fd5baee2277f999f285ad3ec5
---! Hash: sha1:41ba97e52ebf04bd7e4a0aef744a4316104e4197
+--! Previous: sha1:d934d8770cb978fe109bf115b75c569614082b46
+--! Hash: sha1:8c77297e5781d5e70d869a68a8e16bc4e2ee2cd7
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:41ba97e52ebf04bd7e4a0aef744a4316104e4197
---! Hash: sha1:043801f9a055dceeee179044151a19be6f9083ec
+--! Previous: sha1:8c77297e5781d5e70d869a68a8e16bc4e2ee2cd7
+--! Hash: sha1:3d0f9e063db19ac14032cc0e796879b975671e1b
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:043801f9a055dceeee179044151a19be6f9083ec
---! Hash: sha1:781330e1cbbd52aa8c3ea26d7c134d76ae0ecf62
+--! Previous: sha1:3d0f9e063db19ac14032cc0e796879b975671e1b
+--! Hash: sha1:ccb273a5dd78b8e2e9086fee0014439bd94f3f0d
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:781330e1cbbd52aa8c3ea26d7c134d76ae0ecf62
---! Hash: sha1:65c75312f3e3ce68c1330d65d46e8601ee9500f9
+--! Previous: sha1:ccb273a5dd78b8e2e9086fee0014439bd94f3f0d
+--! Hash: sha1:ad5e415b9ad631dfd28a827a5802b0c1300ba99b
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

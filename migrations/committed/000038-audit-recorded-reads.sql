@@ -1,5 +1,5 @@
---! Previous: sha1:65c75312f3e3ce68c1330d65d46e8601ee9500f9
---! Hash: sha1:e6b5f21eb7c1be76180cc224d5a29848b4dbe57c
+--! Previous: sha1:ad5e415b9ad631dfd28a827a5802b0c1300ba99b
+--! Hash: sha1:5357ebc1a50249d8fac11f4d063c0954eba4a256
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

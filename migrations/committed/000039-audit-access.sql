@@ -1,5 +1,5 @@
---! Previous: sha1:e6b5f21eb7c1be76180cc224d5a29848b4dbe57c
---! Hash: sha1:72c03cc6840e602a7eb112305ed07b282462e5a3
+--! Previous: sha1:5357ebc1a50249d8fac11f4d063c0954eba4a256
+--! Hash: sha1:d8c415101279162d100c906092676f1a1eb7b4ea
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:72c03cc6840e602a7eb112305ed07b282462e5a3
---! Hash: sha1:abd20bdb350a6a2bcf6844c5aec2c49f6efb1492
+--! Previous: sha1:d8c415101279162d100c906092676f1a1eb7b4ea
+--! Hash: sha1:f28828471aabf434bfdbd19d42271769555d6ce3
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:abd20bdb350a6a2bcf6844c5aec2c49f6efb1492
---! Hash: sha1:03fdee7241cd376d0a59222fe33530de490527d6
+--! Previous: sha1:f28828471aabf434bfdbd19d42271769555d6ce3
+--! Hash: sha1:467b2a65704b098ab6b8e301f3ac55fa700bb625
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

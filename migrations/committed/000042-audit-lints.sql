@@ -1,5 +1,5 @@
---! Previous: sha1:03fdee7241cd376d0a59222fe33530de490527d6
---! Hash: sha1:605361c239c8b266ccfd8649916d575fffb4df45
+--! Previous: sha1:467b2a65704b098ab6b8e301f3ac55fa700bb625
+--! Hash: sha1:267df668ff7dec1fdf7b2d271911f76f6cc85a19
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

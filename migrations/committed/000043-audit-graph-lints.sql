@@ -1,5 +1,5 @@
---! Previous: sha1:605361c239c8b266ccfd8649916d575fffb4df45
---! Hash: sha1:5130fa33f1c5adf13afe0df05635837119027b27
+--! Previous: sha1:267df668ff7dec1fdf7b2d271911f76f6cc85a19
+--! Hash: sha1:a75670521854745a91b744fc429b6507a5e1ad7f
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

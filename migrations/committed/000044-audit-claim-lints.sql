@@ -1,5 +1,5 @@
---! Previous: sha1:5130fa33f1c5adf13afe0df05635837119027b27
---! Hash: sha1:8606052ea6c21b0e8dee26fa9a36b1145c5ab48a
+--! Previous: sha1:a75670521854745a91b744fc429b6507a5e1ad7f
+--! Hash: sha1:44569811801d563dd43b534a06a9c1312ca986c7
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

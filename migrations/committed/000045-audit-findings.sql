@@ -1,5 +1,5 @@
---! Previous: sha1:8606052ea6c21b0e8dee26fa9a36b1145c5ab48a
---! Hash: sha1:5d8966a1e831cb68d33001090d26c7fd82fd1079
+--! Previous: sha1:44569811801d563dd43b534a06a9c1312ca986c7
+--! Hash: sha1:32b59d0da71eb5fe055758358c68c27a950be5de
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

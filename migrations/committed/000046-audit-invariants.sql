@@ -1,5 +1,5 @@
---! Previous: sha1:5d8966a1e831cb68d33001090d26c7fd82fd1079
---! Hash: sha1:245f98537eccc454b3a3d3cebd5b7d6ec2569aef
+--! Previous: sha1:32b59d0da71eb5fe055758358c68c27a950be5de
+--! Hash: sha1:29e2a0541f3ba782f6621ce0e1b0e83055d06681
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:245f98537eccc454b3a3d3cebd5b7d6ec2569aef
---! Hash: sha1:654c804c741cb6963c16614ea15dd9499afc9019
+--! Previous: sha1:29e2a0541f3ba782f6621ce0e1b0e83055d06681
+--! Hash: sha1:5b7205f17f625178df810dda4d40b9e70078b005
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:654c804c741cb6963c16614ea15dd9499afc9019
---! Hash: sha1:50c8a842f007c17e192131733f3bd64d6636d520
+--! Previous: sha1:5b7205f17f625178df810dda4d40b9e70078b005
+--! Hash: sha1:417941e02c695fc40aa21bed2de7bcbefb89c288
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

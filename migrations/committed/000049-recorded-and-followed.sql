@@ -1,5 +1,5 @@
---! Previous: sha1:50c8a842f007c17e192131733f3bd64d6636d520
---! Hash: sha1:713fdd0c287b0e225864dc49bb26ad37bf1f8d16
+--! Previous: sha1:417941e02c695fc40aa21bed2de7bcbefb89c288
+--! Hash: sha1:b8b25a43cf7592343263e71ea699568ce1b96d03
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:713fdd0c287b0e225864dc49bb26ad37bf1f8d16
---! Hash: sha1:f8fa06569e7a29c40d7d7b05b2fc1d9a6b798ad3
+--! Previous: sha1:b8b25a43cf7592343263e71ea699568ce1b96d03
+--! Hash: sha1:17b0a04b938013cffa96392c708ed1b84ac43743
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -1,5 +1,5 @@
---! Previous: sha1:f8fa06569e7a29c40d7d7b05b2fc1d9a6b798ad3
---! Hash: sha1:afd944d68bf4d1fafc7847544689fb9b32075b9a
+--! Previous: sha1:17b0a04b938013cffa96392c708ed1b84ac43743
+--! Hash: sha1:83570ce1271f682bb2b11eb3851d36209e837afe
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

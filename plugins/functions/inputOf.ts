@@ -105,7 +105,8 @@ export const isOneOf = (codec: PgCodec) => codec.extensions?.tags?.oneOf !== und
 /** Each build of the schema makes codecs of its own. */
 const fieldsOfCodecs = new WeakMap<PgCodec, ReadonlyMap<string, InputField>>();
 
-function typeNameOf(tag: unknown, owner: string): string | undefined {
+/** `User` of `@type {User}` in an attribute's comment. @throws when the tag has another form */
+export function typeNameOf(tag: unknown, owner: string): string | undefined {
   if (tag === undefined) return undefined;
   const [, typeName] = /^\{(\w+)\}$/.exec(String(tag)) ?? [];
   if (typeName === undefined) throw new Error(`${owner}: "@type ${tag}" is not written like @type {Unit}`);

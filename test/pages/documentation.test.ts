@@ -78,7 +78,15 @@ describe('the documentation', () => {
           'webhookCreate',
         ],
         ...['cardUpdate', 'unitUpdate', 'userUpdate', 'webhookUpdate', 'accessGrant', 'cardAssign', 'accessRevoke'],
-        ...['cardUnassign', 'webhookRedeliver', 'webhookRotateSecret', 'cardDelete', 'unitDelete', 'userDelete'],
+        ...[
+          'cardUnassign',
+          'webhookRedeliver',
+          'webhookRotateSecret',
+          'cardDelete',
+          'unitDelete',
+          'userDelete',
+          'usersDelete',
+        ],
         ...['webhookDelete', 'cardsSync', 'unitsSync', 'usersSync'],
       ]);
       expect(await page.locator('[id="TYPE::Mutation"] [data-to="User"]').count()).toBe(3);

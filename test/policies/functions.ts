@@ -116,6 +116,15 @@ export const functions: Record<string, Function> = {
     'select id from app_public.user_delete($1, nullif($2, $2))',
     (user) => user,
   ),
+  'app_public.users_delete(uuid[],text[])': {
+    roles: ['graph_app'],
+    text: 'select outcome::text from app_public.users_delete(array[$1::uuid, $1::uuid])',
+    values: ({ world, organization, number }) => [keyOf(world, 'user', organization, number)],
+    expected: (on) => {
+      const user = keyOf(on.world, 'user', on.organization, on.number);
+      return [keysOf('app_public.users', on).includes(user) ? 'DELETED' : 'NOT_FOUND', 'NOT_FOUND'];
+    },
+  },
   'app_public.user_create(text,text,text,text,text,text,jsonb)': {
     roles: ['graph_app'],
     text: `select id from app_public.user_create(

@@ -5,7 +5,10 @@ import {
   type GraphQLSchema,
   getArgumentValues,
   getNamedType,
+  getNullableType,
   isInputObjectType,
+  isListType,
+  isObjectType,
   Kind,
   type SelectionNode,
   type SelectionSetNode,
@@ -128,6 +131,14 @@ const isPerRow = ({ name }: Field) => name === 'nodes' || name === 'edges';
 
 const hasPages = (field: Field) => field.args.some((argument) => argument.name === 'first' && !readerOf(argument));
 const isFunction = (field: Field) => field.args.some(readerOf);
-const takesRows = (field: Field) => field.args.some(({ type }) => isInputObjectType(getNamedType(type)));
+/** Whether its lists are rows: it takes objects, or answers with a list of results. */
+const takesRows = ({ args, type }: Field) => {
+  const payload = getNamedType(type);
+  const results = isObjectType(payload) ? Object.values(payload.getFields()) : [];
+  return (
+    args.some((argument) => isInputObjectType(getNamedType(argument.type))) ||
+    results.some((result) => isListType(getNullableType(result.type)))
+  );
+};
 const rowsIn = (values: Values) =>
   Math.max(0, ...Object.values(values).map((value) => (Array.isArray(value) ? value.length : 0)));

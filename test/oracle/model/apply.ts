@@ -5,7 +5,7 @@ import type { Call, Outcome } from './outcome.ts';
 import type { Caller, State } from './state.ts';
 import { unitCreate, unitDelete, unitUpdate } from './units.ts';
 import { unitsSync } from './unitsSync.ts';
-import { userCreate, userDelete, userUpdate } from './users.ts';
+import { userCreate, userDelete, usersDelete, userUpdate } from './users.ts';
 import { usersSync } from './usersSync.ts';
 import * as webhooks from './webhooks.ts';
 
@@ -13,6 +13,7 @@ const mutations: Readonly<Record<string, (call: Call) => Outcome>> = {
   userCreate,
   userUpdate,
   userDelete,
+  usersDelete,
   unitCreate,
   unitUpdate,
   unitDelete,

@@ -30,6 +30,15 @@ const drawers: Readonly<Record<string, (random: Random) => Arguments>> = {
     ...userOptions(random, 0.25),
   }),
   userDelete: (random) => identification(random, 'User', 'u'),
+  usersDelete: (random) => {
+    const count = random.chance(0.05) ? 0 : 1 + random.below(3);
+    const ids = { ids: Array.from({ length: count }, () => reference(random, 'User')) };
+    const others = { externalIdentifiers: Array.from({ length: count }, () => drawIdentifier(random, 'u')) };
+    const kind = random.below(20);
+    if (kind === 0) return { ...ids, ...others };
+    if (kind === 1) return { ids: null };
+    return kind < 8 ? ids : others;
+  },
   unitCreate: (random) => ({
     name: drawText(random),
     ...maybe(random, 0.6, 'externalIdentifier', () => orNull(random, drawIdentifier(random, 'n'))),

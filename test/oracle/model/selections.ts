@@ -5,6 +5,7 @@ import type { Random } from '../random.ts';
  * Each object shows its id and times, since the model takes these of a new row from the answer.
  */
 export function drawSelection(random: Random, field: string): string {
+  if (field === 'usersDelete') return 'results { id externalIdentifier outcome }';
   const [payload, type] = payloadOf(field);
   if (payload === 'results') {
     if (type === 'Card') {

@@ -1,8 +1,9 @@
+import { decodeId } from '../ids.ts';
 import type { User } from '../rows.ts';
 import { findById, identify, isGiven } from './identify.ts';
 import { typed } from './ids.ts';
 import { badInput, type Call, changed, conflict, type Failure, generatedOf, type Outcome } from './outcome.ts';
-import { put, rowsOf, without } from './state.ts';
+import { put, rowsOf, type State, without } from './state.ts';
 import { readValue, withoutCase } from './values.ts';
 
 export function userCreate(call: Call): Outcome {
@@ -41,11 +42,34 @@ export function userDelete(call: Call): Outcome {
   const failures: Failure[] = [];
   const user = identify(call, 'User', ['id', 'externalIdentifier'], failures);
   if (!user) return { failures };
+  return { state: withoutUser(call.state, user), payload: { user: typed('User', user) } };
+}
 
-  const withoutAssignments = without(call.state, 'CardAssignment', ({ userId }) => userId === user.id);
+/** One after the other: what is given twice is found once. */
+export function usersDelete(call: Call): Outcome {
+  const { ids, externalIdentifiers } = call.args as { [name: string]: readonly string[] | null | undefined };
+  if ((ids == null) === (externalIdentifiers == null)) return { failures: [badInput('ids')] };
+  const argument = ids ? 'ids' : 'externalIdentifiers';
+  const given = ids ?? externalIdentifiers ?? [];
+  const isWrong = (one: string) => (ids ? decodeId(one)?.typeName !== 'User' : one.includes('\0'));
+  if (given.length < 1 || given.length > 1000 || given.some(isWrong)) return { failures: [badInput(argument)] };
+
+  let { state } = call;
+  const results = given.map((one) => {
+    const user = rowsOf(state, 'User', call.organizationId).find((row) =>
+      ids ? row.id === decodeId(one)?.key : row.externalIdentifier === one,
+    );
+    if (user) state = withoutUser(state, user);
+    const named = { id: ids ? one : null, externalIdentifier: ids ? null : one };
+    return { ...named, outcome: user ? 'DELETED' : 'NOT_FOUND' };
+  });
+  return { state, payload: { results } };
+}
+
+function withoutUser(state: State, user: User): State {
+  const withoutAssignments = without(state, 'CardAssignment', ({ userId }) => userId === user.id);
   const withoutGrants = without(withoutAssignments, 'AccessGrant', ({ userId }) => userId === user.id);
-  const state = without(withoutGrants, 'User', ({ id }) => id === user.id);
-  return { state, payload: { user: typed('User', user) } };
+  return without(withoutGrants, 'User', ({ id }) => id === user.id);
 }
 
 type Values = Partial<

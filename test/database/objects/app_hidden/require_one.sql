@@ -7,7 +7,13 @@ AS $function$
   begin
     if one = other then
       raise invalid_parameter_value using
-        message = format('Give either %s or %s.', argument, case argument when 'id' then 'externalIdentifier' else regexp_replace(argument, 'Id$', 'ExternalIdentifier') end),
+        message = format(
+          'Give either %s or %s.', argument,
+          case argument
+            when 'id' then 'externalIdentifier'
+            when 'ids' then 'externalIdentifiers'
+            else regexp_replace(argument, 'Id$', 'ExternalIdentifier')
+          end),
         column = argument;
     end if;
   end
