@@ -187,6 +187,8 @@ function serverSettings({ socketDirectory }: Installation): Record<string, strin
     timezone: 'UTC',
     log_timezone: 'UTC',
     jit: 'off',
+    // An organization is copied to another cell by logical replication, and the level cannot change while the server runs.
+    wal_level: 'logical',
     // The service logs the errors that it receives. Here they would add statements and rows to a file that grows.
     log_min_messages: 'log',
     log_min_error_statement: 'panic',
