@@ -12,7 +12,6 @@ export const followedBy: Record<string, string> = {
   'docs/operating.md#Time zones': 'test/database/timeZones.test.ts',
   'docs/operating.md#Roles': 'test/system/owners.system.ts',
   'docs/database.md': 'test/database/objects.test.ts',
-  'docs/sharding.md': 'test/database/sharding.test.ts',
   'docs/webhooks.md#Receive': 'test/webhooks/page.test.ts',
   'docs/webhooks.md#Dead letters': 'test/webhooks/page.test.ts',
   'packages/fair-queue/README.md': 'packages/fair-queue/test/readme.test.ts',
@@ -35,7 +34,6 @@ export const notRunBlocks = [
   'docs/getting-started.md#A database of your own',
   'docs/operating.md#What other users of the database lose',
   'docs/operating.md#A login role for the OAuth server',
-  'docs/sharding.md#The servers and the roles',
 ];
 
 export const pages = await pagesOf();
