@@ -1,5 +1,5 @@
 --! Previous: sha1:17b0a04b938013cffa96392c708ed1b84ac43743
---! Hash: sha1:83570ce1271f682bb2b11eb3851d36209e837afe
+--! Hash: sha1:b43ef8116785df6e5c004a339f67f84290088c80
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.
@@ -226,16 +226,12 @@ create function app_hidden.write_cards(judged app_hidden.judged_card[]) returns 
     changed app_public.cards[];
     created app_public.cards[];
   begin
-    -- Cards, then users, each in one order: so a sync and the change of one card, or the deletion of one user, never wait for each other.
+    -- In one order: so a sync and the change of one card never wait for each other.
     perform from app_public.cards c where c.organization_id = organization and c.id = any (known_ids) order by c.id for no key update;
     get diagnostics locked = row_count;
     if locked < cardinality(known_ids) then
       raise foreign_key_violation using message = 'A card was deleted meanwhile.';
     end if;
-    perform from app_public.users u
-    where u.organization_id = organization
-      and u.id = any (array(select unnest(holder_ids) from unnest(judged) where outcome in ('CREATED', 'UPDATED')))
-    order by u.id for key share;
 
     -- One statement, so that cards may exchange what they are made of; before the new ones, which may get what these give up.
     with changed as (
@@ -300,6 +296,12 @@ create function app_public.cards_sync(cards jsonb[], dry_run boolean default fal
     if not is_dry_run then
       -- Syncs of one organization wait for each other.
       perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.cards', 0)));
+      -- Who is there stays until the end, so that however many leave meanwhile, no card is given to one of them. Users in one order, before
+      -- cards: so a sync and the deletion of one user never wait for each other.
+      perform from app_public.users u
+      where u.organization_id = organization
+        and u.external_identifier = any (array(select g ->> 'user_external_identifier' from unnest(cards_sync.cards) as g))
+      order by u.id for key share;
     end if;
     loop
       judged = app_hidden.refuse_cards(app_hidden.judge_cards(cards_sync.cards));
@@ -308,7 +310,7 @@ create function app_public.cards_sync(cards jsonb[], dry_run boolean default fal
         written = app_hidden.write_cards(judged);
         exit;
       exception
-        -- Another change took an identifier or a card, or deleted a user, since they were judged.
+        -- Another change took an identifier or a card since they were judged.
         when check_violation or unique_violation or foreign_key_violation then
           tries = tries + 1;
           if tries = 4 then

@@ -15,16 +15,12 @@ AS $function$
     changed app_public.cards[];
     created app_public.cards[];
   begin
-    -- Cards, then users, each in one order: so a sync and the change of one card, or the deletion of one user, never wait for each other.
+    -- In one order: so a sync and the change of one card never wait for each other.
     perform from app_public.cards c where c.organization_id = organization and c.id = any (known_ids) order by c.id for no key update;
     get diagnostics locked = row_count;
     if locked < cardinality(known_ids) then
       raise foreign_key_violation using message = 'A card was deleted meanwhile.';
     end if;
-    perform from app_public.users u
-    where u.organization_id = organization
-      and u.id = any (array(select unnest(holder_ids) from unnest(judged) where outcome in ('CREATED', 'UPDATED')))
-    order by u.id for key share;
 
     -- One statement, so that cards may exchange what they are made of; before the new ones, which may get what these give up.
     with changed as (

@@ -16,6 +16,12 @@ AS $function$
     if not is_dry_run then
       -- Syncs of one organization wait for each other.
       perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.cards', 0)));
+      -- Who is there stays until the end, so that however many leave meanwhile, no card is given to one of them. Users in one order, before
+      -- cards: so a sync and the deletion of one user never wait for each other.
+      perform from app_public.users u
+      where u.organization_id = organization
+        and u.external_identifier = any (array(select g ->> 'user_external_identifier' from unnest(cards_sync.cards) as g))
+      order by u.id for key share;
     end if;
     loop
       judged = app_hidden.refuse_cards(app_hidden.judge_cards(cards_sync.cards));
@@ -24,7 +30,7 @@ AS $function$
         written = app_hidden.write_cards(judged);
         exit;
       exception
-        -- Another change took an identifier or a card, or deleted a user, since they were judged.
+        -- Another change took an identifier or a card since they were judged.
         when check_violation or unique_violation or foreign_key_violation then
           tries = tries + 1;
           if tries = 4 then
