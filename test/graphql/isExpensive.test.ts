@@ -33,6 +33,10 @@ const counts = (count: number) =>
   Array.from({ length: count }, (_, index) => `a${index}: users { totalCount }`).join(' ');
 const nodes = (count: number) =>
   Array.from({ length: count }, (_, index) => `a${index}: node(id: "VXNlcjox") { id }`).join(' ');
+const lists = (count: number) =>
+  Array.from({ length: count }, (_, index) => `a${index}: users(first: 1) { nodes { cardAssignments { id } } }`).join(
+    ' ',
+  );
 const units =
   '{ nodes { id name children(first: 10) { nodes { id name children(first: 10) { nodes { id name } } } } } }';
 
@@ -70,6 +74,8 @@ test.each([
     4000,
     true,
   ],
+  ['eight lists of cards, which are planned within 20 ms', `{ app { ${lists(8)} } }`, 8, 8, false],
+  ['a list more than that', `{ app { ${lists(9)} } }`, 9, 9, true],
 ])('how much an answer can have decides which thread writes it: %s', (_what, query, rows, values, isExpensive) => {
   expect(judge(query)).toEqual({ rows, values, isExpensive });
 });

@@ -112,7 +112,7 @@ export class EvictablePool extends Pool {
   #reportTrouble: () => void = () => undefined;
   #evictedAt = Number.NEGATIVE_INFINITY;
   readonly #queue: FairQueue;
-  /** Of the connections in use. */
+  /** The permits of the connections in use. */
   readonly #permits = new WeakMap<PoolClient, Permit>();
 
   constructor({ readTimeout, ...options }: BoundedPoolConfig) {

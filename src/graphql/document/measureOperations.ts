@@ -18,7 +18,10 @@ import type { Config } from '../../config.ts';
 import { limitMeaning } from '../../variables.ts';
 
 /** The size of an operation with its fragments expanded; the names are values of `extensions.limit`. */
-export type Size = Readonly<Record<(typeof measured)[number], number>>;
+export type Size = Readonly<Record<(typeof measured)[number], number>> & {
+  /** The fields with a selection of their own, which no limit has. */
+  readonly objects: number;
+};
 
 const measured = ['depth', 'aliases', 'rootFields', 'directives', 'fields', 'connections'] as const;
 
@@ -41,7 +44,7 @@ export function limitExceeded(limit: keyof Config['limits'], max: number): Graph
   return refusal('LIMIT_EXCEEDED', message, { limit });
 }
 
-const nothing: Size = { depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0 };
+const nothing: Size = { depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0, objects: 0 };
 
 function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operation: OperationDefinitionNode) => Size {
   const fragments = fragmentsOf(document);
@@ -76,6 +79,7 @@ function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operatio
       directives: saturated(inner.directives + directives),
       fields: saturated(inner.fields + 1),
       connections: saturated(inner.connections + (isConnectionType(fieldType) ? 1 : 0)),
+      objects: saturated(inner.objects + (node.selectionSet ? 1 : 0)),
     };
   };
 
@@ -98,6 +102,7 @@ function add(one: Size, other: Size): Size {
     directives: saturated(one.directives + other.directives),
     fields: saturated(one.fields + other.fields),
     connections: saturated(one.connections + other.connections),
+    objects: saturated(one.objects + other.objects),
   };
 }
 

@@ -7,6 +7,7 @@ import type { TransactionSettings } from '../../token/settings.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
 import type { Graph } from '../schema/schema.ts';
 import type { Operation } from './operation.ts';
+import { planInTurn } from './planInTurn.ts';
 import type { Statements } from './statements.ts';
 
 export type Evaluation = {
@@ -45,7 +46,7 @@ export function createEvaluator({ resolvedPreset }: Graph, maxBytes: number) {
     context.withPgClient = statements.withPgClient as Grafast.Context['withPgClient'];
     evaluation.context = context;
     // There is no @defer, @stream or subscription in the schema, by which the result would be an iterator.
-    return (await execute(args)) as OperationResult;
+    return (await planInTurn(prepared, () => execute(args))) as OperationResult;
   };
 
   const evaluate = (requested: Operation, evaluation: Evaluation): Promise<OperationResult> => {

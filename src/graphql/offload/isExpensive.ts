@@ -1,7 +1,13 @@
-import type { Operation } from '../execution/operation.ts';
+import { planningMs } from '../document/plans.ts';
+import { isQueryOf, type Operation } from '../execution/operation.ts';
 
-/** Planning takes longer with more fields and nested connections, the answer with more rows and values. */
-export function isExpensive({ prepared: { size }, cost }: Operation): boolean {
-  const isExpensiveToPlan = size.fields > 200 || size.depth * size.connections > 500;
-  return isExpensiveToPlan || cost.rows > 3000 || cost.values > 5000;
+/**
+ * Planning takes longer with more objects, the answer with more rows and values.
+ *
+ * @param maxPlanningMs a neighbour's request waits as long for one plan at each of its steps, of which there are three
+ */
+export function isExpensive({ prepared, cost }: Operation, maxPlanningMs = 20): boolean {
+  const { size } = prepared;
+  if (size.fields > 200 || planningMs(size, !isQueryOf(prepared)) > maxPlanningMs) return true;
+  return cost.rows > 3000 || cost.values > 5000;
 }

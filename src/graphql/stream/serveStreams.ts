@@ -58,12 +58,14 @@ export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
 /** Events are planned and executed in this thread, since the offload thread executes only queries. */
 function refuseExpensive(operation: Operation): void {
   const hasManyRows = operation.cost.rows > maxRowsOfEvent;
-  if (!hasManyRows && !isExpensive(operation)) return;
+  if (!hasManyRows && !isExpensive(operation, maxPlanningMs)) return;
   const message =
     'An event of a subscription may have less than the answer to a query: select less, or read it by one.';
   throw new DocumentError([refusal('LIMIT_EXCEEDED', message, { limit: hasManyRows ? 'rows' : 'fields' })]);
 }
 
+/** A stream is planned once. */
+const maxPlanningMs = 60;
 /** As many as a page may have. */
 const maxRowsOfEvent = 1000;
 

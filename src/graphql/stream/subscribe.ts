@@ -7,6 +7,7 @@ import { readEnd, readFeed, startOf } from '../../../plugins/changeFeed.ts';
 import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
+import { createTurns } from '../../scheduling/turns.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
 import { graphSettings } from '../../token/settings.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
@@ -15,10 +16,10 @@ import { toBody } from '../execution/answerBody.ts';
 import { createContext } from '../execution/context.ts';
 import type { ExecutionOptions } from '../execution/executionOptions.ts';
 import type { Operation } from '../execution/operation.ts';
+import { planInTurn } from '../execution/planInTurn.ts';
 import { Statements } from '../execution/statements.ts';
 import type { EventStream } from './eventStream.ts';
 import type { Feed } from './feed.ts';
-import { createPacer } from './pacer.ts';
 
 export type Subscription = Operation & {
   readonly token: AccessToken;
@@ -36,9 +37,8 @@ export type SubscriberOptions = Omit<ExecutionOptions, 'replicaPool'>;
  */
 export function createSubscriber(options: SubscriberOptions, feed: Feed) {
   const { config, pool, secrets, graph, log } = options;
-  const turn = createPacer(maxEventsPerTurn);
-  // Planning a document may block the thread for 35 ms.
-  const turnToPlan = createPacer(1);
+  // If a socket takes a write at once, the write calls back within the same turn. So a stream with much to send would not end its turn.
+  const inTurn = createTurns(maxEventsPerTurn);
 
   return async (subscription: Subscription, stream: EventStream): Promise<void> => {
     const { prepared, variables, token, requestId, lastEventId, isLive } = subscription;
@@ -60,7 +60,7 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
       try {
         for await (const change of feed.follow(reader, start, signal, isPresent)) {
           await stream.ready();
-          await turn();
+          await inTurn(msOfEvent, () => undefined);
           if (signal.aborted) return;
           cursors.push(encodePosition(change, secrets));
           yield change;
@@ -83,9 +83,9 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
     });
     (args.contextValue as Grafast.Context).withPgClient = reader.withPgClient;
 
-    await turnToPlan();
-    if (signal.aborted) return;
-    const results = (await subscribe(args)) as AsyncGenerator<OperationResult> | OperationResult;
+    const subscribed = await planInTurn(prepared, () => (signal.aborted ? null : subscribe(args)));
+    if (!subscribed) return;
+    const results = subscribed as AsyncGenerator<OperationResult> | OperationResult;
     await sendEvents(results, { stream, cursors, isLive }, (result) => toEvent(result, requestId, options));
   };
 }
@@ -161,6 +161,8 @@ function toEvent(
 
 /** An event takes up to 1 ms. Together, streams leave the thread to requests in between. */
 const maxEventsPerTurn = 4;
+/** The estimate of what the thread needs for an event. */
+const msOfEvent = 1;
 /** One slow reader takes this much memory, and its events that are being verified as much again. */
 const maxEventBytes = 64_000;
 const tooLong = toBody('null', [limitExceeded('bytes', maxEventBytes).toJSON()]);

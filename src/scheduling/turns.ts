@@ -1,0 +1,20 @@
+import { createFairQueue } from 'fair-queue';
+import { callerPath } from './caller.ts';
+import { systemClock } from './clock.ts';
+
+/**
+ * Spreads work of the main thread over turns of the event loop: at most `perTurn` pieces begin in each, and tenants have fair shares.
+ * So a request that needs little of the thread waits for one piece at each of its steps, and not for all that are ready.
+ */
+export function createTurns(perTurn: number) {
+  const queue = createFairQueue({ slots: perTurn }, systemClock);
+  /** Does the work in its turn. A piece is charged until the end of the turn, with what the work has made ready to run. */
+  return async <T>(costMs: number, work: () => T): Promise<T> => {
+    const permit = await queue.acquire({ path: callerPath(), costMs });
+    setImmediate(() => permit.release());
+    return work();
+  };
+}
+
+/** Work that blocks the thread for milliseconds, such as planning: one piece in a turn, of whatever kind. */
+export const inTurn = createTurns(1);
