@@ -13,7 +13,9 @@ import type { Replica } from '../replica/watchReplica.ts';
 import { callerPath, withoutPermit } from '../scheduling/caller.ts';
 import { systemClock } from '../scheduling/clock.ts';
 import { refusedAs } from '../scheduling/refusedAs.ts';
+import { inTurn } from '../scheduling/turns.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
+import type { Claims } from '../token/claims.ts';
 import { type CheckedArguments, checkArguments } from './document/arguments.ts';
 import { DocumentError } from './document/document.ts';
 import { inexactVariables } from './document/inexactVariables.ts';
@@ -41,12 +43,13 @@ export type RequestExecutionOptions = Omit<ExecutionOptions, 'config' | 'replica
 
 /** Validates an authenticated request and executes it: in this thread, in the offload thread, or as a stream. */
 export function createRequestExecution(options: RequestExecutionOptions, parser: RequestParser) {
-  const { config, oauthPool, replica, graph, offload, secrets, log } = options;
+  const { config, oauthPool, replica, offload, log } = options;
   const queries = replica && createReplicaQueries(replica, oauthPool, log);
   const executeOperation = createExecution({ ...options, replicaPool: replica?.pool ?? null });
   const introspected = createIntrospectionCache();
   const streams = createStreamServer(options);
   const withWriterPermit = createWriterPermits(config);
+  const readOperation = createOperationReader(options, parser);
 
   /** @returns null when a stream has answered */
   const execute = async (
@@ -56,20 +59,15 @@ export function createRequestExecution(options: RequestExecutionOptions, parser:
     introspection: ParsedRequest | null,
   ): Promise<Answer | null> => {
     const claims = token?.claims ?? null;
-    const parsed = introspection ?? parser.parse(request, body, claims);
-    const { parameters, prepared } = parsed;
+    const read = () => readOperation(request, body, claims, introspection, fields);
+    const isLong = body.length > maxShortBody;
+    const { parameters, prepared, ...checked } = isLong ? await inTurn(msOfByte * body.length, read) : read();
     const { variables } = parameters;
     const kind = prepared.operation.operation;
-    refuseGet(request, kind);
-    fields.operationType = kind;
-    fields.operation = prepared.operation.name?.value ?? 'anonymous';
-    const { cost, coerced } = validate(parsed, graph.schema, {
-      ...{ maxRows: config.limits.rows, cursorKeys: secrets, hidesNames: parser.hidesNames(claims) },
-    });
     const isQuery = kind === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
     const idempotencyKey = kind !== 'mutation' || !token ? null : readIdempotencyKey(request, prepared, variables);
-    const operation = { prepared, variables, coerced, token, requestId, cost, replicaLsns, idempotencyKey, signal };
+    const operation = { ...checked, prepared, variables, token, requestId, replicaLsns, idempotencyKey, signal };
     if (kind === 'subscription') {
       await streams.serve(request, response, operation);
       return null;
@@ -88,6 +86,26 @@ export function createRequestExecution(options: RequestExecutionOptions, parser:
   };
 
   return { execute, endStreams: streams.close };
+}
+
+/** Parses, measures and validates an operation. @throws {DocumentError} or {@link RequestError} */
+function createOperationReader({ config, graph, secrets }: RequestExecutionOptions, parser: RequestParser) {
+  return (
+    request: IncomingMessage,
+    body: Buffer,
+    claims: Claims | null,
+    introspection: ParsedRequest | null,
+    fields: RequestFields,
+  ) => {
+    const parsed = introspection ?? parser.parse(request, body, claims);
+    const { operation } = parsed.prepared;
+    refuseGet(request, operation.operation);
+    fields.operationType = operation.operation;
+    fields.operation = operation.name?.value ?? 'anonymous';
+    const hidesNames = parser.hidesNames(claims);
+    const limits = { maxRows: config.limits.rows, cursorKeys: secrets, hidesNames };
+    return { ...parsed, ...validate(parsed, graph.schema, limits) };
+  };
 }
 
 export type Received = {
@@ -146,5 +164,9 @@ function createWriterPermits({ poolSize, poolWaitMs }: Config) {
  * With two of ten they waited for each other's commits.
  */
 const shareOfWriters = 0.4;
+/** In bytes. A longer body takes milliseconds to parse and check. */
+const maxShortBody = 16_384;
+/** Parsing and checking 143 kB of a sync takes 5 ms. */
+const msOfByte = 4e-5;
 /** A waiting request keeps its document in memory. */
 const maxWaitingWriters = 200;

@@ -13,11 +13,12 @@ const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits
 /** Judges a document as the endpoint does before it executes it. */
 function judge(query: string) {
   const prepared = readDocument(query, null);
-  const { cost, coerced } = checkArguments(schema, prepared, {}, noCursors);
+  const { cost, coerced, writtenRows } = checkArguments(schema, prepared, {}, noCursors);
   const signal = new AbortController().signal;
   const operation = {
     prepared,
     cost,
+    writtenRows,
     coerced,
     variables: {},
     token: null,
@@ -74,8 +75,17 @@ test.each([
     4000,
     true,
   ],
+  ['a page of the feed', '{ app { changes(first: 1000) { nodes { id } } } }', 1000, 1000, false],
+  ['the objects of a page', '{ app { changes(first: 1000) { nodes { node { id } } } } }', 1000, 6000, true],
   ['eight lists of cards, which are planned within 20 ms', `{ app { ${lists(8)} } }`, 8, 8, false],
   ['a list more than that', `{ app { ${lists(9)} } }`, 9, 9, true],
 ])('how much an answer can have decides which thread writes it: %s', (_what, query, rows, values, isExpensive) => {
   expect(judge(query)).toEqual({ rows, values, isExpensive });
+});
+
+test('a sync of more than 100 rows is expensive', () => {
+  const sync = (count: number) =>
+    `mutation { usersSync(users: [${'{ externalIdentifier: "x" } '.repeat(count)}]) { results { outcome } } }`;
+
+  expect([100, 101].map((count) => judge(sync(count)).isExpensive)).toEqual([false, true]);
 });

@@ -18,6 +18,8 @@ export type Operation = {
   readonly requestId: RequestId;
   /** Query cost, if every page is full. */
   readonly cost: QueryCost;
+  /** How many rows its mutations get in lists. */
+  readonly writtenRows: number;
   /** Minimum LSNs of a replica that may answer; null when only the primary may. */
   readonly replicaLsns: RequiredLsns | null;
   /** The key of a mutation that is executed once, however often it is sent. */

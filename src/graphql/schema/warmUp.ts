@@ -32,6 +32,7 @@ export async function warmUp(options: ExecutionOptions): Promise<void> {
       token: liveToken(claimsWithoutRows(scope)),
       requestId: { id: 'warm-up', ofServer: 'warm-up' },
       cost: { rows: 1, values: 1, once: 0 },
+      writtenRows: 0,
       replicaLsns: null,
       signal,
     }));

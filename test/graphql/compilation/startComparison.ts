@@ -67,11 +67,21 @@ export async function startComparison(urls: {
       try {
         const prepared = read(document.query, null);
         const variables = JSON.parse(document.variables);
-        const { cost, coerced } = checkArguments(graph.schema, prepared, variables, secrets);
+        const { cost, coerced, writtenRows } = checkArguments(graph.schema, prepared, variables, secrets);
         const signal = new AbortController().signal;
         const token = liveToken(rows.claims[caller]);
         const execute = isFrugal ? sparing : generous;
-        const asked = { prepared, variables, coerced, token, requestId: noRequest, cost, replicaLsns: null, signal };
+        const asked = {
+          prepared,
+          variables,
+          coerced,
+          token,
+          requestId: noRequest,
+          cost,
+          writtenRows,
+          replicaLsns: null,
+          signal,
+        };
         const { status, body } = await execute(asked);
         // The log has what the answer leaves out.
         return [status, withoutTime(body, secrets), ...lines.map(described)].join('\n');
