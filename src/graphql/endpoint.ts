@@ -63,7 +63,7 @@ export function createEndpoint(options: EndpointOptions) {
       fields.clientId = token.claims.clientId;
       identifyCaller(token.claims.organizationId);
     }
-    const introspection = bearer.kind === 'missing' ? parser.parseIntrospection(request, body) : null;
+    const introspection = bearer.kind === 'missing' ? await parser.parseIntrospection(request, body) : null;
     if (!token && !introspection) throw unauthenticated(bearer.kind);
     if (introspection) limitIntrospection(introspection.prepared);
 

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createFairQueue } from 'fair-queue';
 import type { Pool } from 'pg';
-import type { GraphQLSchema, OperationTypeNode } from 'postgraphile/graphql';
+import type { OperationTypeNode } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
-import type { Secrets } from '../crypto/secrets.ts';
 import { DatabaseUnavailable } from '../database/pool/unavailable.ts';
 import { chooseEncoding } from '../http/compression.ts';
 import type { RequestFields, RequestId } from '../observability/requestFields.ts';
@@ -15,7 +14,6 @@ import { systemClock } from '../scheduling/clock.ts';
 import { refusedAs } from '../scheduling/refusedAs.ts';
 import { inTurn } from '../scheduling/turns.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
-import type { Claims } from '../token/claims.ts';
 import { type CheckedArguments, checkArguments } from './document/arguments.ts';
 import { DocumentError } from './document/document.ts';
 import { inexactVariables } from './document/inexactVariables.ts';
@@ -49,7 +47,7 @@ export function createRequestExecution(options: RequestExecutionOptions, parser:
   const introspected = createIntrospectionCache();
   const streams = createStreamServer(options);
   const withWriterPermit = createWriterPermits(config);
-  const readOperation = createOperationReader(options, parser);
+  const checkOperation = createCheck(options);
 
   /** @returns null when a stream has answered */
   const execute = async (
@@ -59,11 +57,14 @@ export function createRequestExecution(options: RequestExecutionOptions, parser:
     introspection: ParsedRequest | null,
   ): Promise<Answer | null> => {
     const claims = token?.claims ?? null;
-    const read = () => readOperation(request, body, claims, introspection, fields);
-    const isLong = body.length > maxShortBody;
-    const { parameters, prepared, ...checked } = isLong ? await inTurn(msOfByte * body.length, read) : read();
+    const parsed = introspection ?? (await parser.parse(request, body, claims));
+    const { parameters, prepared } = parsed;
     const { variables } = parameters;
     const kind = prepared.operation.operation;
+    refuseGet(request, kind);
+    fields.operationType = kind;
+    fields.operation = prepared.operation.name?.value ?? 'anonymous';
+    const checked = await checkOperation(parsed, body.length, parser.hidesNames(claims));
     const isQuery = kind === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
     const idempotencyKey = kind !== 'mutation' || !token ? null : readIdempotencyKey(request, prepared, variables);
@@ -88,26 +89,6 @@ export function createRequestExecution(options: RequestExecutionOptions, parser:
   return { execute, endStreams: streams.close };
 }
 
-/** Parses, measures and validates an operation. @throws {DocumentError} or {@link RequestError} */
-function createOperationReader({ config, graph, secrets }: RequestExecutionOptions, parser: RequestParser) {
-  return (
-    request: IncomingMessage,
-    body: Buffer,
-    claims: Claims | null,
-    introspection: ParsedRequest | null,
-    fields: RequestFields,
-  ) => {
-    const parsed = introspection ?? parser.parse(request, body, claims);
-    const { operation } = parsed.prepared;
-    refuseGet(request, operation.operation);
-    fields.operationType = operation.operation;
-    fields.operation = operation.name?.value ?? 'anonymous';
-    const hidesNames = parser.hidesNames(claims);
-    const limits = { maxRows: config.limits.rows, cursorKeys: secrets, hidesNames };
-    return { ...parsed, ...validate(parsed, graph.schema, limits) };
-  };
-}
-
 export type Received = {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -121,17 +102,20 @@ function refuseGet({ method }: IncomingMessage, kind: OperationTypeNode): void {
     throw new RequestError(`Send a ${kind} by POST.`, { status: 405, headers: { Allow: 'POST' } });
 }
 
-/** Validates the variables and arguments. @throws {DocumentError} */
-function validate(
-  { parameters, prepared }: ParsedRequest,
-  schema: GraphQLSchema,
-  { maxRows, cursorKeys, hidesNames }: { maxRows: number; cursorKeys: Secrets; hidesNames: boolean },
-): CheckedArguments {
-  const inexact = inexactVariables(prepared, parameters.inexactNumbers);
-  if (inexact.length > 0) throw new DocumentError(inexact);
-  const checked = checkArguments(schema, prepared, parameters.variables, cursorKeys, hidesNames);
-  if (checked.writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
-  return checked;
+/** Validates the variables and arguments: of a long body, such as a sync's, in a turn of its own. */
+function createCheck({ config, graph, secrets }: RequestExecutionOptions) {
+  const maxRows = config.limits.rows;
+  /** @throws {DocumentError} */
+  return async ({ parameters, prepared }: ParsedRequest, bodyBytes: number, hidesNames: boolean) => {
+    const check = (): CheckedArguments => {
+      const inexact = inexactVariables(prepared, parameters.inexactNumbers);
+      if (inexact.length > 0) throw new DocumentError(inexact);
+      const checked = checkArguments(graph.schema, prepared, parameters.variables, secrets, hidesNames);
+      if (checked.writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
+      return checked;
+    };
+    return bodyBytes > maxShortBody ? inTurn(msOfByte * bodyBytes, check) : check();
+  };
 }
 
 /**
@@ -164,9 +148,9 @@ function createWriterPermits({ poolSize, poolWaitMs }: Config) {
  * With two of ten they waited for each other's commits.
  */
 const shareOfWriters = 0.4;
-/** In bytes. A longer body takes milliseconds to parse and check. */
+/** In bytes. The variables of a longer body take milliseconds to check. */
 const maxShortBody = 16_384;
-/** Parsing and checking 143 kB of a sync takes 5 ms. */
+/** Checking 143 kB of a sync takes 5 ms. */
 const msOfByte = 4e-5;
 /** A waiting request keeps its document in memory. */
 const maxWaitingWriters = 200;

@@ -72,13 +72,17 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
     return document;
   };
 
-  return (query: string, operationName: string | null, hideSuggestions = true): PreparedDocument => {
+  const readDocument = (query: string, operationName: string | null, hideSuggestions = true): PreparedDocument => {
     const { sizes, ...document } = known.get(query) ?? readNew(query, hideSuggestions);
     const operation = getOperationAST(document.document, operationName);
     const size = operation && sizes.get(operation);
     if (!size) throw new DocumentError([refusal('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
     return { ...document, operation, size, query };
   };
+  return Object.assign(readDocument, {
+    /** Whether the document is in the cache. */
+    isKnown: (query: string): boolean => known.has(query),
+  });
 }
 
 type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments' | 'schema'> & {

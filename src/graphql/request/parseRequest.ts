@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
 import { traced } from '../../observability/tracing/traced.ts';
+import { inTurn } from '../../scheduling/turns.ts';
 import type { Claims } from '../../token/claims.ts';
 import { declaredVariables } from '../document/declaredVariables.ts';
 import { createDocumentReader, DocumentError, type PreparedDocument } from '../document/document.ts';
@@ -28,12 +29,14 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
   /** Whether errors suggest no names: without a token, or when not everyone may read the schema. */
   const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
 
-  const parse = (request: IncomingMessage, body: Buffer, claims: Claims | null): ParsedRequest => {
-    const read = readRequest(request, body);
-    const prepared = traced('read document', () =>
-      readDocument(persisted.find(read, claims), read.operationName, hidesNames(claims)),
-    );
-    return { parameters: { ...read, variables: declaredVariables(read.variables, prepared.operation) }, prepared };
+  const parse = async (request: IncomingMessage, body: Buffer, claims: Claims | null): Promise<ParsedRequest> => {
+    const parameters = readRequest(request, body);
+    const query = persisted.find(parameters, claims);
+    const read = () => traced('read document', () => readDocument(query, parameters.operationName, hidesNames(claims)));
+    const isLong = query.length > maxShortDocument && !readDocument.isKnown(query);
+    const prepared = isLong ? await inTurn(msOfCharacter * query.length, read) : read();
+    const variables = declaredVariables(parameters.variables, prepared.operation);
+    return { parameters: { ...parameters, variables }, prepared };
   };
 
   return {
@@ -41,10 +44,10 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
     parse,
 
     /** The request if it is only introspection, which needs no token. */
-    parseIntrospection(request: IncomingMessage, body: Buffer): ParsedRequest | null {
+    async parseIntrospection(request: IncomingMessage, body: Buffer): Promise<ParsedRequest | null> {
       if (!config.publicIntrospection) return null;
       try {
-        const parsed = parse(request, body, null);
+        const parsed = await parse(request, body, null);
         return isIntrospection(parsed.prepared) ? parsed : null;
       } catch (error) {
         if (error instanceof RequestError || error instanceof DocumentError) return null;
@@ -56,3 +59,7 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
     store: persisted.store,
   };
 }
+
+/** In characters. To parse and validate a longer document is a piece of work of its own in a turn of the event loop. */
+const maxShortDocument = 500;
+const msOfCharacter = 5e-4;
