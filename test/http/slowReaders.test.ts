@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { createFairQueue } from 'fair-queue';
+import { createListener } from '../../src/http/admission/listener.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
-import { systemClock } from '../../src/scheduling/clock.ts';
+import { createLog } from '../../src/log.ts';
+import { createMetrics } from '../../src/observability/metrics/createMetrics.ts';
 import { asTenant } from '../support/asTenant.ts';
 import { until } from '../support/until.ts';
 
@@ -28,21 +29,19 @@ const lengthOf = async (port: number, path = '/') => {
 };
 
 test('clients that never take their answers keep no other client out', async () => {
-  const queue = createFairQueue({ slots: 32, maxWaiting: 100, waitMs: 2000 }, systemClock);
   let answered = 0;
-  const server = createServer((_request, response) => {
-    queue.submit(
-      { path: ['tenant'], costMs: 1 },
-      {
-        refuse: () => response.destroy(),
-        begin(permit) {
-          response.once('prefinish', () => permit.release());
-          answered++;
-          response.end(large);
-        },
-      },
-    );
+  const onRequest = createListener({
+    answer: (_request, response) => {
+      answered++;
+      response.end(large);
+    },
+    refuse: (_request, response) => response.destroy(),
+    config: { poolSize: 2, poolWaitMs: 2000, maxWaiting: 100, trustedProxies: 0, replicaUrl: undefined },
+    metrics: createMetrics(),
+    routeOf: (url) => url,
+    log: createLog('silent'),
   });
+  const server = createServer(onRequest);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
