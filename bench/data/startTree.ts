@@ -39,6 +39,8 @@ export type TreeService = {
   send(query: string, variables?: Record<string, unknown>): Promise<{ status: number; text: string }>;
   /** Resident memory of the service, in bytes. */
   residentBytes(): Promise<number>;
+  /** The most that it was since the start. */
+  peakResidentBytes(): Promise<number>;
   stop(): Promise<void>;
 };
 
@@ -129,15 +131,20 @@ async function startService(clientSecret: string, environment: Record<string, st
         const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
         return { status: response.status, text: await response.text() };
       },
-      async residentBytes() {
-        const [, kibibytes] = /^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8')) ?? [];
-        return Number(kibibytes) * 1024;
-      },
+      residentBytes: () => readStatus(pid, 'VmRSS'),
+      peakResidentBytes: () => readStatus(pid, 'VmHWM'),
     };
   } catch (error) {
     await stop();
     throw error;
   }
+}
+
+/** A size from proc_pid_status(5), in bytes. */
+async function readStatus(pid: number, name: 'VmRSS' | 'VmHWM'): Promise<number> {
+  const status = await readFile(`/proc/${pid}/status`, 'utf8');
+  const [, kibibytes] = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status) ?? [];
+  return Number(kibibytes) * 1024;
 }
 
 const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));

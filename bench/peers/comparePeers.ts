@@ -1,12 +1,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { describeMachine } from '../support/describeMachine.ts';
 import { checkAnswers } from './checkAnswers.ts';
 import { createNumbers } from './createNumbers.ts';
 import { issueTokens } from './data/issueTokens.ts';
 import { openData } from './data/openData.ts';
 import { sizes } from './data/sizes.ts';
 import { startLoad } from './load/startLoad.ts';
-import { describeMachine } from './measure/describeMachine.ts';
 import { residentMegabytes } from './measure/processTimes.ts';
 import { operationNames } from './operations.ts';
 import type { Options } from './options.ts';
@@ -48,7 +48,8 @@ export async function comparePeers(options: Options): Promise<boolean> {
   for (const { name, pid } of peers) megabytes.set(name, await residentMegabytes(pid));
 
   const comparisons = compare(measured);
-  const tables = toMarkdown(comparisons, megabytes, await describeMachine(data.ownerUrl, options));
+  const rounds = `${options.connections} requests in flight, ${options.rounds} rounds of ${options.seconds} s.`;
+  const tables = toMarkdown(comparisons, megabytes, `${await describeMachine(data.ownerUrl)} ${rounds}`);
   console.log(tables);
   if (options.peers.length === peerNames.length && options.operations.length === operationNames.length) {
     await mkdir(results, { recursive: true });

@@ -1,3 +1,4 @@
+import { toTable } from '../../support/toTable.ts';
 import { operations } from '../operations.ts';
 import { type PeerName, peerTitles } from '../servers/startPeer.ts';
 import type { Comparison } from './compare.ts';
@@ -37,12 +38,4 @@ function toCells({ name, ratios, ...measured }: Comparison): string[] {
     ...[measured.nodeMs, measured.postgresMs].map((ms) => ms.toFixed(2)),
     ...[ratios.sql, ratios.sqlP99, ratios.apolloOrMercurius, ratios.stock].map((ratio) => ratio?.toFixed(2) ?? ''),
   ];
-}
-
-function toTable([head = [], ...rows]: readonly (readonly string[])[]): string {
-  const widths = head.map((_, column) => Math.max(...[head, ...rows].map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]) =>
-    `| ${cells.map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0))).join(' | ')} |`;
-  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  return [line(head), line(rule), ...rows.map(line)].join('\n');
 }
