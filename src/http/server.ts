@@ -31,7 +31,7 @@ export const connectionTimeouts = {
 
 /**
  * An HTTP server that bounds the cost of a client.
- * The bounds are `timeouts`, 16 KiB of headers, one request of a connection at a time, 64 MB of send buffers of all clients together, and
+ * The bounds are `timeouts`, 16 KiB of headers, one request of a connection at a time, 32 MB of send buffers of all clients together, and
  * `maxConnections`.
  *
  * @throws {StartupError} when the address is not available
@@ -96,7 +96,7 @@ export async function listen(
   };
 }
 
-const maxUnsentBytes = 64_000_000;
+const maxUnsentBytes = 32_000_000;
 /** A client that reads at all takes an answer within this time. */
 const unsentGraceMs = 2000;
 

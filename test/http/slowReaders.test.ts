@@ -9,7 +9,7 @@ import { asTenant } from '../support/asTenant.ts';
 import { until } from '../support/until.ts';
 
 /** More than the operating system takes of a client that reads nothing. */
-const large = Buffer.alloc(16_000_000, 'x');
+const large = Buffer.alloc(14_000_000, 'x');
 
 const readNothing = (port: number, count = 1, path = '/unread'): Socket[] => {
   const sockets = Array.from({ length: count }, () =>
@@ -81,7 +81,7 @@ describe('the HTTP server', () => {
     const readers: number[] = [];
     await until(async () => {
       readers.push(await lengthOf(server.port));
-      return unread().reduce((sum, length) => sum + length) < 64_000_000;
+      return unread().reduce((sum, length) => sum + length) < 32_000_000;
     });
 
     expect(received[0]?.request.socket.destroyed).toBe(true);
@@ -97,7 +97,7 @@ describe('the HTTP server', () => {
     const busy = readNothing(server.port, 20, '/busy');
     await until(async () => {
       await lengthOf(server.port);
-      return unread().reduce((sum, length) => sum + length) < 64_000_000;
+      return unread().reduce((sum, length) => sum + length) < 32_000_000;
     });
 
     const isDisconnected = (path: string) =>
