@@ -42,8 +42,8 @@ export class DocumentError extends Error {
   }
 }
 
-/** The memory limit of cached documents, with their plans. */
-const cacheBytes = 40_000_000;
+/** The memory limit of cached documents, with their plans, in the main thread. */
+const defaultCacheBytes = 40_000_000;
 
 /** A parsed document takes some eighty times the memory of its text. */
 export const bytesOfCharacter = 80;
@@ -56,7 +56,7 @@ const recognizedDocuments = 10_000;
  * So documents that are sent only once neither take memory nor displace frequent ones.
  * The function that it returns throws {@link DocumentError}. Its errors suggest no names unless asked to, since names disclose the schema.
  */
-export function createDocumentReader(schema: GraphQLSchema, limits: Config['limits']) {
+export function createDocumentReader(schema: GraphQLSchema, limits: Config['limits'], cacheBytes = defaultCacheBytes) {
   const known = new LRUCache<string, ReadDocument>({
     maxSize: cacheBytes,
     sizeCalculation: ({ sizes }, query) => bytesOfCharacter * query.length + bytesOfPlans(sizes.values()),

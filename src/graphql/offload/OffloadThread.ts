@@ -112,7 +112,7 @@ export class OffloadThread {
   #start(): Worker {
     const started = new Worker(new URL('./offloadWorker.ts', import.meta.url), {
       workerData: this.#settings,
-      resourceLimits: { maxOldGenerationSizeMb: 512, maxYoungGenerationSizeMb: 24 },
+      resourceLimits: { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 },
     });
     started.on('message', (message: OffloadMessage) => this.#receive(message));
     started.on('error', (error) => this.#log.error({ error }, 'the second thread failed'));

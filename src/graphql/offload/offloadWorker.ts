@@ -45,7 +45,8 @@ const graph = await buildGraph(pool, compilationOptions(config, log)).catch((err
   log.debug({ error }, 'the second thread cannot start: the database is unavailable');
   process.exit();
 });
-const readDocument = createDocumentReader(graph.schema, config.limits);
+// The largest document takes 14 MB with its plan, and one that only asks for many rows less than 1 MB.
+const readDocument = createDocumentReader(graph.schema, config.limits, 16_000_000);
 const encode = createEncoder();
 const uses = createUses();
 const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
