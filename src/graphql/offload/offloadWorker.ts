@@ -17,6 +17,7 @@ import type { Claims } from '../../token/claims.ts';
 import { createUses } from '../../token/uses.ts';
 import { coerceVariables } from '../document/arguments.ts';
 import { createDocumentReader, DocumentError } from '../document/document.ts';
+import type { Answer } from '../execution/answer.ts';
 import { createExecution } from '../execution/execution.ts';
 import { compilationOptions } from '../schema/compilationOptions.ts';
 import { buildGraph } from '../schema/schema.ts';
@@ -27,7 +28,7 @@ import type { OffloadMessage, OffloadRequest, OffloadSettings } from './messages
 setPriority(0, constants.priority.PRIORITY_BELOW_NORMAL);
 
 const { config, authUrl, keys } = workerData as OffloadSettings;
-const send = (message: OffloadMessage) => parentPort?.postMessage(message);
+const send = (message: OffloadMessage, moved: readonly ArrayBuffer[] = []) => parentPort?.postMessage(message, moved);
 const log = createLog(config.logLevel, { write: (line) => send({ line }) });
 const endTracing =
   config.tracing &&
@@ -70,7 +71,7 @@ function createAnswer() {
   const finish = (outcome: OffloadMessage) => {
     const used = uses.take();
     if (used.length > 0) send({ used });
-    send(outcome);
+    send(outcome, 'answer' in outcome ? buffersOf(outcome.answer) : []);
   };
 
   return async (request: OffloadRequest) => {
@@ -105,6 +106,13 @@ function createAnswer() {
       running.delete(id);
     }
   };
+}
+
+/** The memory of a long answer, which moves to the other thread: a copy would take as much again until it is collected. */
+function buffersOf({ encoded }: Answer): ArrayBuffer[] {
+  const content = encoded?.content;
+  const isOwn = content instanceof Uint8Array && content.byteLength === content.buffer.byteLength;
+  return isOwn && content.buffer instanceof ArrayBuffer ? [content.buffer] : [];
 }
 
 /** The limit that an answer exceeded while the operation was executed. */
