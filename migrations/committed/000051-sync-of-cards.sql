@@ -1,5 +1,5 @@
---! Previous: sha1:17b0a04b938013cffa96392c708ed1b84ac43743
---! Hash: sha1:b43ef8116785df6e5c004a339f67f84290088c80
+--! Previous: sha1:dddfaba2a4924400bf6f331b17ed68bd044667d5
+--! Hash: sha1:f978916f140c509ec64a410f5b318f070cec516a
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

@@ -17,7 +17,9 @@ let graph: GraphTest;
 let schema: GraphQLSchema;
 beforeAll(async () => {
   graph = await shareService();
-  const query = getIntrospectionQuery({ inputValueDeprecation: true, specifiedByUrl: true, schemaDescription: true });
+  const query = getIntrospectionQuery({
+    ...{ inputValueDeprecation: true, specifiedByUrl: true, schemaDescription: true, oneOf: true },
+  });
   schema = lexicographicSortSchema(buildClientSchema(await read(graph, null, query)));
 });
 

@@ -2,6 +2,7 @@ import { buildSchema, GraphQLError, type GraphQLSchema, isObjectType } from 'gra
 import type { Caller, Sight } from './access.ts';
 import { type Budget, type ConnectionArguments, connectionOf, counted } from './connection.ts';
 import type { Cursors, Place } from './cursors.ts';
+import { type Decision, type DecisionArguments, decisionOf } from './decision.ts';
 import {
   accessGrantOf,
   cardAssignmentOf,
@@ -75,6 +76,7 @@ export const resolvers: Resolvers = {
       connectionOf(context.sight.cardAssignments.map(cardAssignmentOf), 'CardAssignment', page, context),
     accessGrants: (_: never, page: ConnectionArguments, context: Context) =>
       connectionOf(context.sight.accessGrants.map(accessGrantOf), 'AccessGrant', page, context),
+    accessDecision: (_: never, asked: DecisionArguments, { sight }: Context) => decisionOf(sight, asked),
     // None is made in the drawn organizations.
     webhooks: (_: never, page: ConnectionArguments, context: Context) => connectionOf([], 'Webhook', page, context),
   },
@@ -144,6 +146,14 @@ export const resolvers: Resolvers = {
       userOf(found(sight.users, (one) => one.id === row.userId)),
   },
   Webhook: { ...id, ...columns('url', 'typeNames', 'enabled', 'createdAt') },
+  AccessDecision: {
+    isAllowed: (decision: Decision) => decision.isAllowed,
+    reason: (decision: Decision) => decision.reason,
+    user: (decision: Decision) => decision.user,
+    unit: (decision: Decision) => decision.unit,
+    card: (decision: Decision) => decision.card,
+    accessGrant: (decision: Decision) => decision.accessGrant,
+  },
   AccessGrant: {
     ...id,
     ...columns('source', 'validFrom', 'validUntil', 'createdAt'),

@@ -1,5 +1,6 @@
 import { insufficientPrivilege, type Outcome } from './attempts.ts';
 import type { Circumstances, Command } from './commands.ts';
+import { decisionFunctions } from './decisionFunctions.ts';
 import { clientId, externalIdentifier, hash, keptKey, webhookId, writtenLsn } from './insertWorld.ts';
 import type { Claims, Role } from './principals.ts';
 import { syncFunctions, syncHelpers } from './syncFunctions.ts';
@@ -18,6 +19,7 @@ export type Function = {
 /** Every function that a request can reach, called by everybody. */
 export const functions: Record<string, Function> = {
   ...syncFunctions,
+  ...decisionFunctions((table, on) => keysOf(table, on)),
   'app_hidden.current_application_id()': claim('application'),
   'app_hidden.current_organization_id()': claim('organization'),
   'app_hidden.current_user_id()': claim('user'),

@@ -3,6 +3,7 @@ import { signatureOf } from '../orders.ts';
 import type { Random } from '../random.ts';
 import { listOf } from '../refusals.ts';
 import { learnedOrders } from '../world/learn.ts';
+import { decisionArguments, drawDecisionArguments } from './decisions.ts';
 import { drawBeacon, drawEmail, drawExternalIdentifier, drawId, drawNfcIdentifier, type Known } from './known.ts';
 import { type DrawnVariables, enumValue, listValue, plainValue, textValue, type Value } from './variables.ts';
 
@@ -23,12 +24,13 @@ const shares: Readonly<Record<string, number>> = {
 };
 
 /** Those that documents are drawn with. */
-export const drawnArguments: ReadonlySet<string> = new Set([...Object.keys(shares), 'id']);
+export const drawnArguments: ReadonlySet<string> = new Set([...Object.keys(shares), ...decisionArguments, 'id']);
 
 /** `(first: 2, orderBy: $v1)`, or nothing; few are such that the document is refused. */
 export function drawArguments(field: GraphQLField<unknown, unknown>, drawing: Drawing): string {
   const { random, known } = drawing;
   if (field.args.length === 0) return '';
+  if (field.name === 'accessDecision') return drawDecisionArguments(drawing);
 
   const given = new Set(field.args.map(({ name }) => name).filter((name) => random.chance(shares[name] ?? 0.2)));
   if (given.has('first') && given.has('last') && random.chance(0.97)) given.delete(random.pick(['first', 'last']));

@@ -13,7 +13,7 @@ import {
   userOf,
 } from '../ids.ts';
 import type { Random } from '../random.ts';
-import type { Rows } from '../rows.ts';
+import type { Card, Rows } from '../rows.ts';
 import type { Value } from './variables.ts';
 
 /** Values that documents draw from: those of rows, of other organizations' rows, and of none. */
@@ -26,6 +26,7 @@ export type Known = {
   readonly emails: readonly string[];
   readonly nfcIdentifiers: readonly string[];
   readonly beacons: readonly Beacon[];
+  readonly cards: readonly Card[];
   /** Those of the own organization, and those of the neighbour's. */
   cursors(list: string, signature: string): readonly (readonly string[])[];
   /** Cursors of any list and order. */
@@ -43,6 +44,7 @@ export function knownOf(rows: Rows, cursors: readonly Cursors[], caller: Caller)
     beacons: rows.cards.flatMap(({ proximityUuid, major, minor }) =>
       proximityUuid === null || major === null || minor === null ? [] : [{ proximityUuid, major, minor }],
     ),
+    cards: rows.cards,
     cursors: (list, signature) => texts.map((all) => all.get(`${list} ${signature}`) ?? []),
     anyCursors: () => texts.flatMap((all) => [...all.values()].flat()),
   };

@@ -1,0 +1,151 @@
+--! Previous: sha1:8b12c95e5d3a10c669b550d18d61df1520bc7e29
+--! Hash: sha1:1393c2556655b878fc3a247a45269e8834f93663
+--! Message: audit
+
+-- Who may do what, for database administrators: an answer is a select, and shows no secret.
+--
+-- The views read the catalogue, which everybody may read, and so need no rights of their own. graph_auditor reads them; no request does.
+
+create schema audit;
+comment on schema audit is 'Who may do what, and who did what. For graph_auditor; no request reads it.';
+grant usage on schema audit to graph_auditor, graph_admin;
+grant usage on schema audit to graph_helper;
+
+create view audit.relations with (security_invoker = true) as
+  select
+    c.oid::regclass as relation,
+    case
+      when c.relispartition then 'partition'
+      else case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'f' then 'foreign table' else 'table' end
+    end as kind,
+    c.relowner::regrole as owner,
+    case
+      when c.relkind not in ('r', 'p') then null
+      when not c.relrowsecurity then 'off'
+      when c.relforcerowsecurity then 'forced'
+      else 'on, not forced'
+    end as row_security,
+    obj_description(c.oid, 'pg_class') as comment,
+    -- Whatever the search path is.
+    format('%I.%I', n.nspname, c.relname) as name
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and n.nspname !~ '^(pg_|information_schema$|graphile_)';
+comment on view audit.relations is 'Tables and views of this database that are not PostgreSQL''s own or those of graphile-migrate.';
+
+create view audit.policies with (security_invoker = true) as
+  select
+    p.polrelid::regclass as relation,
+    p.polname as policy,
+    case p.polcmd when 'r' then 'select' when 'a' then 'insert' when 'w' then 'update' when 'd' then 'delete' else 'all' end as command,
+    p.polpermissive as permissive,
+    -- 0 stands for everybody.
+    p.polroles as role_ids,
+    array(select case role when 0 then 'public' else pg_get_userbyid(role)::text end from unnest(p.polroles) as role order by 1) as roles,
+    obj_description(p.oid, 'pg_policy') as rule,
+    pg_get_expr(p.polqual, p.polrelid) as using_expression,
+    pg_get_expr(p.polwithcheck, p.polrelid) as check_expression
+  from pg_policy p;
+comment on view audit.policies is 'Every policy, its rule in plain English and its expressions.';
+
+-- Whoever has been granted something, or is named by a policy; `public` is everybody.
+create view audit.roles with (security_invoker = true) as
+  select distinct role as role_id, case role when 0 then 'public' else pg_get_userbyid(role)::text end as role
+  from (
+    select acl.grantee as role, c.relowner as owner
+    from pg_class c, aclexplode(c.relacl) acl where c.oid in (select relation from audit.relations)
+    union all
+    select acl.grantee, c.relowner
+    from pg_attribute a join pg_class c on c.oid = a.attrelid, aclexplode(a.attacl) acl where c.oid in (select relation from audit.relations)
+    union all
+    select unnest(role_ids), null from audit.policies
+  ) as granted
+  where role is distinct from owner;
+comment on view audit.roles is 'Roles that have been granted something, or that a policy names.';
+
+-- What the server may become. A migration that adds a role adds it here, and then the findings, the prover and the rest know it.
+create view audit.request_roles with (security_invoker = true) as
+  select r.oid as role_id, known.role, known.kind
+  from (
+    values ('graph_app', 'token'), ('graph_user', 'token'), ('graph_basic', 'token'), ('graph_oauth', 'oauth'), ('graph_worker', 'worker')
+  ) as known (role, kind)
+  join pg_roles r on r.rolname = known.role;
+comment on view audit.request_roles is 'The roles that the server may become; its login roles are members of these alone.';
+comment on column audit.request_roles.kind is
+  '`token`: that of a scope; `oauth`: the OAuth server at work for an organization; `worker`: work for every organization, as which no request comes.';
+
+create view audit.matrix with (security_invoker = true) as
+  with effective as (
+    select
+      r.relation, r.kind, r.row_security, roles.role_id, roles.role, command,
+      has_table_privilege(roles.role, r.relation, command) as whole,
+      array(
+        select a.attname::text
+        from pg_attribute a
+        where a.attrelid = r.relation and a.attnum > 0 and not a.attisdropped
+          -- Rows are deleted whole: there is no such privilege of a column.
+          and has_column_privilege(roles.role, r.relation, a.attnum, nullif(command, 'delete'))
+        order by a.attnum
+      ) as columns
+    from audit.relations r
+    cross join audit.roles roles
+    cross join unnest(array['select', 'insert', 'update', 'delete']) as command
+  )
+  select
+    e.relation,
+    e.kind,
+    e.command,
+    e.role,
+    e.whole or e.columns <> '{}' as granted,
+    case when e.whole then '{}' else e.columns end as columns,
+    e.row_security,
+    p.policies,
+    p.rules,
+    array(
+      select a.attname::text
+      from pg_attribute a
+      where a.attrelid = e.relation and a.attnum > 0 and not a.attisdropped
+        and col_description(a.attrelid, a.attnum) ~ '(^|\n)[ \t]*@personalData(\s|$)'
+        and (e.whole or a.attname = any (e.columns))
+      order by a.attnum
+    ) as personal
+  from effective e
+  cross join lateral (
+    select
+      coalesce(array_agg(p.policy::text order by p.policy), '{}') as policies,
+      coalesce(array_agg(p.rule order by p.policy), '{}') as rules
+    from audit.policies p
+    where p.relation = e.relation and p.command in (e.command, 'all')
+      and exists (
+        select from unnest(p.role_ids) as named
+        where named in (0, e.role_id) or e.role_id <> 0 and pg_has_role(e.role_id, named, 'usage'))
+  ) as p;
+comment on view audit.matrix is 'Every table and view, command and role: what is granted, and the policies that decide about rows.';
+comment on column audit.matrix.granted is 'Whether the role may give the command at all; the policies then say for which rows.';
+comment on column audit.matrix.columns is 'The columns that are granted; empty when all are, or none.';
+comment on column audit.matrix.row_security is '`forced` on the owner, too; `off` means that policies decide nothing. Null for views, which ask the policies of their tables.';
+comment on column audit.matrix.rules is 'The policies in plain English, in the order of their names. Without one the command finds no row.';
+comment on column audit.matrix.personal is 'The columns with personal data, by the tag @personalData, that the role may give the command for; of a delete those of the row.';
+
+create view audit.functions with (security_invoker = true) as
+  select
+    -- No regprocedure: pg_upgrade and linters mind a column of that type; the name is below.
+    p.oid as function,
+    p.proowner::regrole as owner,
+    p.prosecdef as definer,
+    p.proconfig as settings,
+    array(
+      select case acl.grantee when 0 then 'public' else pg_get_userbyid(acl.grantee)::text end
+      from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) acl
+      where acl.grantee <> p.proowner
+      order by 1
+    ) as callers,
+    array(select t.tgrelid::regclass::text from pg_trigger t where t.tgfoid = p.oid order by 1) as trigger_tables,
+    obj_description(p.oid, 'pg_proc') as comment,
+    format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) as name
+  from pg_proc p
+  join pg_namespace n on n.oid = p.pronamespace
+  where n.nspname !~ '^(pg_|information_schema$|graphile_)';
+comment on view audit.functions is 'Every function: with whose rights it runs, and who may call it.';
+
+grant select on audit.relations, audit.policies, audit.roles, audit.request_roles, audit.matrix, audit.functions to graph_auditor, graph_admin;

@@ -1,0 +1,173 @@
+--! Previous: sha1:1393c2556655b878fc3a247a45269e8834f93663
+--! Hash: sha1:5e8801af5efd096bc2d6f5d34696e3759e0c9e0a
+--! Message: audit bypasses
+
+-- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
+-- needs it, or is accepted with a reason; everything else is a finding.
+--
+-- The view says the reasons that follow from the catalogue. The others are rows of audit.accepted: the last file of the baseline has them.
+
+-- What was looked at and is meant to be so. An administrator adds to it; a reason is a sentence that the next one understands.
+create table audit.accepted (
+  kind text not null,
+  object text not null,
+  who text not null,
+  reason text not null,
+  constraint accepted_pkey primary key (kind, object, who),
+  constraint accepted_length check (char_length(kind) <= 200 and char_length(object) <= 2000 and char_length(who) <= 2000),
+  constraint accepted_reason_text check (char_length(reason) between 1 and 2000)
+);
+-- Absent on purpose: an organization. What escapes row-level security escapes it for all of them.
+comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be so, each with its reason.';
+
+alter table audit.accepted enable row level security, force row level security;
+create policy all_graph_admin on audit.accepted for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on audit.accepted is 'Administration accepts a bypass, and takes that back.';
+create policy select_graph_auditor on audit.accepted for select to graph_auditor using (true);
+comment on policy select_graph_auditor on audit.accepted is 'An auditor reads what was accepted, and why.';
+grant select, insert, update, delete on audit.accepted to graph_admin;
+grant select on audit.accepted to graph_auditor;
+
+create view audit.bypasses with (security_invoker = true) as
+  with main_owner as (
+    select nspowner as oid from pg_namespace where nspname = 'app_public'
+  ),
+  request_roles as (
+    select role_id as oid from audit.request_roles
+  ),
+  -- Every role but superusers that may become one of ours, at once or by granting it to itself.
+  memberships as (
+    select member.oid as member_id, member.rolname as member, ours.oid, ours.rolname, member.rolcanlogin
+    from pg_roles member
+    join pg_roles ours on (ours.rolname like 'graph\_%' or ours.oid in (select oid from request_roles)) and not ours.rolcanlogin and ours.oid <> member.oid
+    where not member.rolsuper and pg_has_role(member.oid, ours.oid, 'member')
+  ),
+  -- Login roles of the server: they may become what a request may be, nothing else, and own nothing.
+  authenticators as (
+    select m.member_id as oid
+    from memberships m
+    where m.rolcanlogin
+      and not exists (select from pg_shdepend d where d.refclassid = 'pg_authid'::regclass and d.refobjid = m.member_id and d.deptype = 'o')
+    group by m.member_id
+    having bool_and(m.oid in (select oid from request_roles)) and bool_and(not pg_has_role(m.member_id, m.oid, 'usage'))
+  ),
+  found as (
+    select
+      r.kind, r.name as object, r.owner::text as who,
+      case r.row_security
+        when 'off' then 'row-level security is off'
+        when 'on, not forced' then 'row-level security is not forced on the owner'
+        else 'has no row-level security of its own'
+      end as how,
+      null as expected
+    from audit.relations r
+    where r.row_security <> 'forced' or r.kind in ('materialized view', 'foreign table')
+    union all
+    select 'owner',
+      case r.owner when (select oid from main_owner) then 'tables' else string_agg(r.name, ', ' order by r.name) end, r.owner::text, 'may switch row-level security off and change policies',
+      case when r.owner = (select oid from main_owner) and r.owner not in (select oid from request_roles union all select oid from authenticators)
+        then 'Somebody has to own the tables; no request comes as the owner.' end
+    from audit.relations r
+    where r.kind <> 'view'
+    group by r.owner
+    union all
+    select 'power', coalesce(powers, ''), rolname, 'passes by row-level security, or reads the files below it',
+      case when rolsuper and not exists (
+          select from request_roles q where pg_has_role(q.oid, roles.oid, 'member')
+          union all select from authenticators a where pg_has_role(a.oid, roles.oid, 'member'))
+        then 'A cluster has a superuser; no request can become it.' end
+    from (
+      select oid, rolname, rolsuper, concat_ws(', ',
+        case when rolsuper then 'superuser' end,
+        case when rolbypassrls and not rolsuper then 'bypassrls' end,
+        case when rolreplication and not rolsuper then 'replication' end,
+        (select string_agg(p.rolname, ', ' order by p.rolname) from pg_roles p
+         where p.rolname in ('pg_read_server_files', 'pg_write_server_files', 'pg_execute_server_program')
+           and p.oid <> r.oid and not r.rolsuper and pg_has_role(r.oid, p.oid, 'member'))) as powers
+      from pg_roles r
+      where r.rolname !~ '^pg_'
+    ) as roles
+    where powers <> ''
+    union all
+    select 'set role', rolname, member,
+      case when rolcanlogin then 'logs in and may become it' else 'may become it' end,
+      case
+        when member_id = (select oid from main_owner) then 'The owner works as graph_admin, and becomes a caller to see what that one sees.'
+        when rolname = 'graph_auditor' then 'An auditor.'
+        when member_id in (select oid from authenticators) then 'The server''s login role becomes what a token says, and is nothing by itself.'
+      end
+    from memberships
+    union all
+    select 'definer', f.name, coalesce(nullif(array_to_string(f.callers, ', '), ''), 'nobody'),
+      format('runs with the rights of %s', f.owner), null
+    from audit.functions f
+    where f.definer
+    union all
+    select 'view', r.name,
+      coalesce((select string_agg(m.role, ', ' order by m.role) from audit.roles m where has_any_column_privilege(m.role, r.relation, 'select')), 'nobody'),
+      format('reads with the rights of %s', r.owner), null
+    from audit.relations r
+    join pg_class c on c.oid = r.relation
+    where r.kind = 'view'
+      and not coalesce((select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'security_invoker'), false)
+    union all
+    select 'rule', format('%I on %s', w.rulename, r.name), r.owner::text, 'works with the rights of its table''s owner', null
+    from pg_rewrite w
+    join audit.relations r on r.relation = w.ev_class
+    where w.ev_type <> '1'
+    union all
+    select 'privilege', r.name, case acl.grantee when 0 then 'public' else pg_get_userbyid(acl.grantee)::text end,
+      format('may %s, which asks no policy', lower(acl.privilege_type)), null
+    from audit.relations r
+    join pg_class c on c.oid = r.relation,
+    aclexplode(c.relacl) acl
+    where acl.grantee <> c.relowner
+      and acl.privilege_type not in ('SELECT', 'INSERT', 'UPDATE', 'DELETE')
+    union all
+    select 'publication', r.name, p.pubname, 'sends every row to its subscribers', null
+    from pg_publication_tables p
+    join audit.relations r on r.name = format('%I.%I', p.schemaname, p.tablename)
+    union all
+    select 'leakproof', f.name, f.owner::text, 'may be asked about rows before their policies are', null
+    from audit.functions f
+    join pg_proc p on p.oid = f.function
+    where p.proleakproof
+    union all
+    select 'parameter', parname, pg_get_userbyid(acl.grantee)::text, 'may switch triggers off for a session, and the history with them', null
+    from pg_parameter_acl, aclexplode(paracl) acl
+    where parname = 'session_replication_role' and acl.grantee <> 10
+    union all
+    select 'history', r.name, 'everybody', 'changes it without a trace', null
+    from audit.relations r
+    join pg_class c on c.oid = r.relation
+    where r.kind in ('table', 'partition') and c.relnamespace <> 'audit'::regnamespace
+      and exists (select from pg_attribute a where a.attrelid = r.relation and a.attname = 'organization_id' and not a.attisdropped)
+      and (
+        -- Inserts, deletes and updates. A partition has one trigger for all of them, which it loses when it is detached.
+        select coalesce(bit_or(t.tgtype & 28), 0)
+        from pg_trigger t join pg_proc p on p.oid = t.tgfoid
+        where t.tgrelid = r.relation and t.tgenabled in ('O', 'A') and p.pronamespace = 'audit'::regnamespace
+          and p.proname in ('record_rows', 'record_update', 'record_updates') and (c.relkind <> 'p' or t.tgtype & 1 = 1)
+      ) < 28
+    union all
+    -- A column that came after its table began to be recorded.
+    select distinct 'secret', format('%s.%I', r.name, a.attname), 'graph_auditor', 'reads its values in the history', null
+    from pg_trigger t
+    join pg_proc p on p.oid = t.tgfoid
+    join audit.relations r on r.relation = t.tgrelid
+    join pg_attribute a on a.attrelid = t.tgrelid and a.attnum > 0 and not a.attisdropped
+    where p.pronamespace = 'audit'::regnamespace and p.proname in ('record_rows', 'record_update', 'record_updates') and r.kind <> 'partition'
+      and a.attname ~ '(secret|password|passphrase|token|hash|cipher)'
+      -- Its third argument; each ends in a zero byte.
+      and a.attname <> all (split_part(encode(t.tgargs, 'escape'), '\000', 3)::text[])
+  )
+  select
+    f.kind, f.object, f.who, f.how,
+    coalesce(f.expected, a.reason) is not null as known,
+    coalesce(f.expected, a.reason) as reason
+  from found f
+  left join audit.accepted a using (kind, object, who);
+comment on view audit.bypasses is 'Everything that escapes row-level security or the history, and why it may.';
+comment on column audit.bypasses.known is 'Whether it is as this service needs it, or somebody has accepted it; everything else is a finding.';
+
+grant select on audit.bypasses to graph_auditor, graph_admin;

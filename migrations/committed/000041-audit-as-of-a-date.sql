@@ -1,0 +1,316 @@
+--! Previous: sha1:594b210ba4ccb4c5727e85f9a9589770785f3f62
+--! Hash: sha1:e966943415adb136e6276173dc32634e46bae24c
+--! Message: audit as of a date
+
+-- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
+-- copies of the recorded tables. The present policies are asked about these copies.
+--
+-- In a subtransaction that is always rolled back, the schemas are renamed. New ones of the same name get the functions as they are, copies
+-- of tables and views, and the policies by their text. No other session sees any of it or waits for it: the names of schemas are locked,
+-- and no table.
+
+create view audit.recorded with (security_invoker = true) as
+  select
+    t.tgrelid::regclass as relation,
+    r.name,
+    arguments[1] as subject_column,
+    arguments[2] as row_column,
+    arguments[3]::text[] as secrets,
+    arguments[4]::text[] as derived,
+    key.columns as key_columns,
+    key.columns <@ array['organization_id', arguments[1], arguments[2]] as rebuildable
+  from pg_trigger t
+  join pg_proc p on p.oid = t.tgfoid
+  join audit.relations r on r.relation = t.tgrelid
+  -- Each ends in a zero byte.
+  cross join lateral string_to_array(encode(t.tgargs, 'escape'), '\000') as arguments
+  cross join lateral (
+    select array_agg(a.attname::text order by position) as columns
+    from pg_index i
+    cross join unnest(i.indkey) with ordinality as k (number, position)
+    join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number
+    where i.indrelid = t.tgrelid and i.indisprimary
+  ) as key
+  where p.pronamespace = 'audit'::regnamespace and p.proname = 'record_update' and t.tgparentid = 0;
+comment on view audit.recorded is 'The tables whose changes audit.record has recorded, and how.';
+comment on column audit.recorded.subject_column is 'The column of the person whom a row belongs to.';
+comment on column audit.recorded.row_column is 'The column that names the row.';
+comment on column audit.recorded.rebuildable is 'Whether an entry of the history says which row it is about, by the primary key.';
+grant select on audit.recorded to graph_auditor, graph_admin;
+
+create function audit.refill(source audit.recorded, at timestamptz, organization_id uuid) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    has_organization boolean = exists (select from pg_attribute a where a.attrelid = source.relation and a.attname = 'organization_id' and not a.attisdropped);
+    has_subject boolean = source.subject_column = any (source.key_columns);
+    written text = (
+      select string_agg(quote_ident(a.attname), ', ' order by a.attnum)
+      from pg_attribute a where a.attrelid = source.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '');
+    named text = format('present.%I = changed.row_id', source.row_column)
+      || case when has_organization then ' and present.organization_id = changed.organization_id' else '' end
+      || case when has_subject then format(' and present.%I = changed.subject_id', source.subject_column) else '' end;
+    asked text = case when organization_id is null then '' else format(' and %s = %L', case when has_organization then 'organization_id' else 'id' end, organization_id) end;
+  begin
+    if exists (
+      select from audit.changes c
+      where c.relation = source.name and c.occurred_at > at and c.command = 'update' and c.columns && source.key_columns
+        and (c.organization_id = refill.organization_id or refill.organization_id is null))
+    then
+      raise exception using
+        errcode = 'feature_not_supported',
+        message = format('%s cannot be rebuilt: a key was changed since %s', source.name, at);
+    end if;
+    -- A row is there if the first that happened to it since is no insert. It is what its first delete has recorded, or else what it is; the
+    -- earliest update of a column says what that was before. A row of a person who was deleted since says nothing any more.
+    execute format(
+      'with undone as materialized (
+         select c.organization_id, c.row_id, case when %1$L then c.subject_id end as subject_id, c.id, c.command, c.before
+         from audit.changes c
+         where c.relation = %2$L and c.occurred_at > $1 and c.command <> ''select'' and (c.organization_id = $2 or $2 is null)
+       ),
+       changed as materialized (
+         select u.organization_id, u.row_id, u.subject_id,
+           (array_agg(u.command order by u.id))[1] as first_command,
+           min(u.id) filter (where u.command = ''delete'') as deleted_id,
+           (array_agg(u.before order by u.id) filter (where u.command = ''delete''))[1] as deleted
+         from undone u
+         group by u.organization_id, u.row_id, u.subject_id
+       ),
+       rebuilt as (
+         select case when changed.deleted_id is null then to_jsonb(present) else changed.deleted end || coalesce(earlier.value, ''{}'') as value
+         from changed
+         left join %3$s present on %4$s
+         left join lateral (
+           select jsonb_object_agg(e.key, e.value order by u.id desc) as value
+           from undone u
+           cross join jsonb_each(u.before) as e
+           where u.organization_id = changed.organization_id and u.row_id = changed.row_id and u.subject_id is not distinct from changed.subject_id
+             and u.command = ''update'' and (changed.deleted_id is null or u.id < changed.deleted_id)
+         ) as earlier on true
+         where changed.first_command <> ''insert''
+       )
+       insert into %5$s (%6$s)
+       select %6$s from %3$s present where not exists (select from changed where %4$s)%7$s
+       union all
+       select r.* from rebuilt, lateral (select %6$s from jsonb_populate_record(null::%3$s, rebuilt.value)) as r where rebuilt.value is not null',
+      has_subject, source.name, source.relation, named, source.name, written, asked)
+      using at, organization_id;
+  end
+  $$;
+comment on function audit.refill(audit.recorded, timestamptz, uuid) is 'Fills the copy of a recorded table, which has its name, with the rows as they were; of one organization, or of all.';
+
+create function audit.rebuild(at timestamptz, organization_id uuid) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    schemas name[] = array(select distinct n.nspname from audit.recorded r join pg_class c on c.oid = r.relation join pg_namespace n on n.oid = c.relnamespace);
+    schema name;
+    next record;
+    statement text;
+    -- All that has a name is written down before the names change.
+    sources audit.recorded[] = array(select r from audit.recorded r where r.rebuildable);
+    source audit.recorded;
+    -- Which unit is below which follows from the tree.
+    tables regclass[] = array(select s.relation from unnest(sources) as s) || 'app_hidden.unit_ancestors'::regclass;
+    names text[] = array(select s.name from unnest(sources) as s) || 'app_hidden.unit_ancestors'::text;
+    others text[] = array(
+      select format(
+        'create view %s with (security_invoker = true) as table %I.%I', r.name, n.nspname || '_now', c.relname)
+      from audit.relations r
+      join pg_class c on c.oid = r.relation
+      join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = any (schemas) and r.relation <> all (tables) and r.kind not in ('view', 'partition'));
+    views text[] = array(
+      select format('create view %s%s as %s', r.name, ' with (' || array_to_string(c.reloptions, ', ') || ')', pg_get_viewdef(c.oid))
+      from audit.relations r
+      join pg_class c on c.oid = r.relation
+      join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname = any (schemas) and r.kind = 'view'
+      order by c.oid);
+    indexes text[] = array(
+      select case
+        when i.indisprimary then format('alter table %s add %s', names[array_position(tables, i.indrelid::regclass)], pg_get_constraintdef(c.oid))
+        -- Moments of two transactions may be mixed, and so be no state that there was.
+        else regexp_replace(pg_get_indexdef(i.indexrelid), '^CREATE UNIQUE', 'CREATE')
+      end
+      from pg_index i left join pg_constraint c on c.conindid = i.indexrelid and c.contype = 'p'
+      where i.indrelid = any (tables));
+    bound_functions text[] = array(
+      select pg_get_functiondef(p.oid)
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where n.nspname = any (schemas) and p.prosqlbody is not null);
+    rights text[] = array(
+      select format('grant %s%s on %s to %s', m.command, case when m.columns <> '{}' then (select format(' (%s)', string_agg(quote_ident(c), ', ')) from unnest(m.columns) as c) end, r.name,
+        case m.role when 'public' then m.role else quote_ident(m.role) end)
+      from audit.matrix m join audit.relations r using (relation)
+      where m.granted and split_part(r.name, '.', 1) = any (schemas) and r.kind <> 'partition');
+    security text[] = array(
+      select format('alter table %s %s row level security', r.name, step)
+      from audit.relations r,
+        unnest(case r.row_security when 'forced' then '{enable,force}' when 'off' then '{}' else '{enable}' end::text[]) as step
+      where r.relation = any (tables));
+    policies text[] = array(
+      select format('create policy %1$I on %2$s as %3$s for %4$s to %5$s%6$s%7$s; comment on policy %1$I on %2$s is %8$L', p.policy, r.name, case when p.permissive then 'permissive' else 'restrictive' end, p.command,
+        (select string_agg(case role when 'public' then role else quote_ident(role) end, ', ') from unnest(p.roles) as role),
+        ' using (' || p.using_expression || ')', ' with check (' || p.check_expression || ')', p.rule)
+      from audit.policies p join audit.relations r using (relation)
+      where p.relation = any (tables));
+    principals text = pg_get_viewdef('audit.principals'::regclass);
+    usages text[] = array(
+      select format('grant usage on schema %I to %s', n.nspname, case acl.grantee when 0 then 'public' else quote_ident(pg_get_userbyid(acl.grantee)) end)
+      from pg_namespace n, aclexplode(n.nspacl) acl
+      where n.nspname = any (schemas) and acl.privilege_type = 'USAGE');
+  begin
+    if at < statement_timestamp() - audit.retention() then
+      raise exception using
+        errcode = 'invalid_parameter_value',
+        message = format('The history of %s is not kept any more', at),
+        hint = format('It goes back for %s.', audit.retention());
+    end if;
+
+    perform pg_advisory_xact_lock(hashtextextended('audit.rebuild', 0));
+    foreach schema in array schemas loop
+      execute format('alter schema %I rename to %I', schema, schema || '_now');
+      execute format('create schema %I', schema);
+      for next in
+        select t.oid::regtype as type from pg_type t left join pg_class c on c.oid = t.typrelid
+        where t.typnamespace = to_regnamespace(quote_ident(schema || '_now')) and (t.typtype in ('d', 'e', 'r') or c.relkind = 'c')
+      loop
+        execute format('alter type %s set schema %I', next.type, schema);
+      end loop;
+      for next in select c.collname as name from pg_collation c where c.collnamespace = to_regnamespace(quote_ident(schema || '_now')) loop
+        execute format('alter collation %I.%I set schema %I', schema || '_now', next.name, schema);
+      end loop;
+      for next in
+        select p.oid::regprocedure as function from pg_proc p
+        where p.pronamespace = to_regnamespace(quote_ident(schema || '_now')) and pg_has_role(p.proowner, 'usage')
+          and not exists (select from pg_depend d where d.objid = p.oid and d.deptype = 'e')
+      loop
+        execute format('alter routine %s set schema %I', next.function, schema);
+      end loop;
+    end loop;
+
+    for next in select * from unnest(tables, names) as t (relation, name) loop
+      execute format('create table %s (like %s including generated)', next.name, next.relation);
+      -- Secrets are not in the history.
+      for statement in
+        select format('alter table %s alter column %I drop not null', next.name, a.attname)
+        from pg_attribute a where a.attrelid = next.relation and a.attnum > 0 and a.attnotnull
+      loop
+        execute statement;
+      end loop;
+    end loop;
+    foreach statement in array usages || others || views || bound_functions loop
+      execute statement;
+    end loop;
+    foreach source in array sources loop
+      perform audit.refill(source, at, organization_id);
+    end loop;
+    with recursive paths as (
+      select u.organization_id, u.id, array[u.id] as ids from app_public.units u where u.parent_id is null
+      union all
+      select u.organization_id, u.id, p.ids || u.id
+      from paths p join app_public.units u on u.organization_id = p.organization_id and u.parent_id = p.id
+    )
+    update app_public.units u set ancestor_ids = p.ids
+    from paths p where p.organization_id = u.organization_id and p.id = u.id and u.ancestor_ids is distinct from p.ids;
+    insert into app_hidden.unit_ancestors (organization_id, ancestor_id, unit_id)
+      select u.organization_id, a, u.id from app_public.units u cross join unnest(u.ancestor_ids) as a;
+    -- A grant may have begun or ended since.
+    execute format(
+      'create or replace function app_hidden.current_moment() returns timestamptz
+         language plpgsql stable parallel safe set search_path = pg_catalog, pg_temp as %L', format('begin return %L; end', at));
+    execute 'create or replace view audit.principals with (security_invoker = true) as ' || principals;
+    foreach statement in array indexes || security || policies || rights loop
+      execute statement;
+    end loop;
+  end
+  $$;
+comment on function audit.rebuild(timestamptz, uuid) is
+  'Lets copies of the recorded tables, with the rows of that time and the present policies and rights, stand in for these until the subtransaction ends.';
+
+create function audit.who_could(relation regclass, key text, at timestamptz)
+  returns table (command text, principal text, name text, columns text[], policies text[], rules text[], through text)
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  as $$
+  declare
+    asked text = (select r.name from audit.recorded r where r.relation = who_could.relation and r.rebuildable);
+    organization_id uuid;
+  begin
+    if asked is null then
+      raise exception using
+        errcode = 'invalid_parameter_value', message = format('No history says which rows %s had', relation), hint = 'audit.recorded lists the tables that have one.';
+    end if;
+    begin
+      organization_id = audit.find_row(relation, key) ->> 'organization_id';
+    exception
+      -- Deleted since, it may have been of any.
+      when no_data_found then null;
+    end;
+    begin
+      perform audit.rebuild(at, organization_id);
+      return query select w.* from audit.who_can(asked::regclass, key) w;
+      raise exception using errcode = 'AUDIT';
+    exception
+      when sqlstate 'AUDIT' then null;
+    end;
+  end
+  $$;
+comment on function audit.who_could(regclass, text, timestamptz) is
+  'As audit.who_can, of the row as it was at a time and of the principals of that time, by the present policies. For the owner.';
+
+create function audit.visible_at(principal text, at timestamptz) returns table (relation regclass, key text, value jsonb)
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  as $$
+  declare
+    tables oid[] = array(select r.relation from audit.recorded r where r.rebuildable order by r.name);
+    sources audit.recorded[] = array(select r from audit.recorded r where r.rebuildable order by r.name);
+    source audit.recorded;
+    candidate audit.principals;
+    statements text[] = '{}';
+    statement text;
+    organization_id uuid;
+  begin
+    begin
+      organization_id = (audit.find_principal(principal)).organization_id;
+    exception
+      -- Deleted since, it may have been of any.
+      when no_data_found then null;
+    end;
+    begin
+      perform audit.rebuild(at, organization_id);
+      candidate = audit.find_principal(principal);
+      foreach source in array sources loop
+        statements = statements || array(
+          select format(
+            'select %s::oid::regclass, %s, jsonb_strip_nulls(jsonb_build_object(%s)) from %s t', source.relation::oid,
+            (
+              select case count(*) when 1 then format('t.%I::text', min(k)) else format('jsonb_build_object(%s)::text', string_agg(format('%L, t.%I', k, k), ', ')) end
+              from unnest(source.key_columns) as k where k <> 'organization_id'),
+            (
+              select string_agg(format('%L, t.%I', a.attname, a.attname), ', ' order by a.attnum)
+              from pg_attribute a
+              where a.attrelid = m.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and (m.columns = '{}' or a.attname = any (m.columns))
+                and a.attname <> all (source.key_columns || source.secrets || source.derived)),
+            source.name)
+          from audit.matrix m
+          where m.relation = to_regclass(source.name) and m.role = candidate.role and m.command = 'select' and m.granted);
+      end loop;
+      perform audit.become(candidate);
+      foreach statement in array statements loop
+        return query execute statement;
+      end loop;
+      raise exception using errcode = 'AUDIT';
+    exception
+      when sqlstate 'AUDIT' then null;
+    end;
+  end
+  $$;
+comment on function audit.visible_at(text, timestamptz) is
+  'Each row of a recorded table that the principal could see at a time, by the present policies: its key as audit.who_could takes it, and what the history records of it. For the owner.';
+
+grant execute on function
+  audit.refill(audit.recorded, timestamptz, uuid), audit.rebuild(timestamptz, uuid),
+  audit.who_could(regclass, text, timestamptz), audit.visible_at(text, timestamptz)
+  to graph_admin;

@@ -1,0 +1,87 @@
+--! Previous: sha1:2d218e5b278da6c2a378709bd86ae9b33a428c32
+--! Hash: sha1:c54a2063ab7ee90a12d8f7d1ff71068300ffd85a
+--! Message: audit findings
+
+-- Findings of all kinds: what should be looked at, empty when all is well.
+--
+-- A login role that may become a role of requests is known by its name, which `db:migrate` accepts. Its settings are a finding: they hold for
+-- every session, and no policy shows them. A role of both the GraphQL and the OAuth server is a finding when another role is for one of them.
+--
+-- A purge makes partitions ahead, every hour. Rows of the default partition, and a day without any, say that it does not.
+
+create view audit.findings with (security_invoker = true) as
+  with memberships as (
+    select
+      member.oid, member.rolname, ours.role as request_role, ours.kind,
+      exists (select from audit.accepted a where a.kind = 'authenticator_not_named' and a.object = member.rolname) as is_named
+    from pg_roles member
+    join audit.request_roles ours on pg_has_role(member.oid, ours.role_id, 'member')
+    where member.rolcanlogin and not member.rolsuper
+      -- A role that works as the owner is none of these.
+      and not pg_has_role(member.oid, (select nspowner from pg_namespace where nspname = 'app_public'), 'member')
+  ),
+  authenticators as (
+    select oid, rolname, bool_or(kind <> 'token') as of_oauth, bool_or(kind = 'token') as of_graph
+    from memberships
+    where is_named
+    group by oid, rolname
+  ),
+  found (name, level, object, detail, remedy) as (
+    select
+      'authenticator_not_named',
+      case when has_database_privilege(oid, (select d.oid from pg_database d where d.datname = current_database()), 'connect') then 'error' else 'warning' end,
+      rolname::text,
+      format('%s may become %s, and is not the role of AUTH_DATABASE_URL or OAUTH_DATABASE_URL', rolname, string_agg(request_role, ', ' order by request_role)),
+      'drop role …, or revoke … from …; if it is the server''s: npm run db:migrate with its URL.'
+    from memberships
+    group by oid, rolname
+    union all
+    select
+      'authenticator_setting', 'error', rolname::text, format('begins each session with %s', array_to_string(setconfig, ', ')),
+      'Nothing of the service sets it: find out who did, then alter role … reset all, and alter role … in database … reset all.'
+    from authenticators
+    join pg_db_role_setting on setrole = oid and setdatabase in (0, (select oid from pg_database where datname = current_database()))
+    union all
+    select
+      'authenticator_of_both', 'warning', rolname::text, 'may become the GraphQL and the OAuth server, though another role is for one of them',
+      'When every server has OAUTH_DATABASE_URL: npm run db:migrate while none is connected, or revoke what it does not need.'
+    from authenticators
+    where of_oauth and of_graph and exists (select from authenticators where of_oauth <> of_graph)
+    union all
+    select
+      'partition_default', 'warning', relation || '_default', format('has %s rows of a time that no partition is for', in_default),
+      'npm run -s admin -- purge makes the partitions. Find out whose clock was wrong, or why there was no purge.'
+    from oauth.partition_state()
+    where in_default > 0
+    union all
+    select
+      'partition_missing', 'error', relation, format('has partitions until %s alone', until),
+      'npm run -s admin -- purge makes the next. The log of the service says why it did not.'
+    from oauth.partition_state()
+    where until < statement_timestamp() + interval '1 day'
+  )
+  select name, level, object, detail, remedy
+  from audit.lints
+  -- What a range type brings along is not to be set otherwise.
+  where object not in (select objid::regprocedure::text from pg_depend where classid = 'pg_proc'::regclass and deptype = 'i')
+  union all
+  select name, level, object, detail, remedy from audit.graph_lints
+  union all
+  select name, level, object, detail, remedy from audit.claim_lints
+  union all
+  select name, level, object, detail, remedy from audit.column_lints
+  union all
+  -- The other kinds are lints.
+  select
+    -- Without a trace is not beyond a right.
+    'bypass_' || replace(kind, ' ', '_'), case kind when 'history' then 'warning' else 'error' end, object, format('%s %s', who, how),
+    case kind when 'history' then 'select audit.record(…)' else 'Take the right away' end || '; or insert kind, object, who and the reason into audit.accepted.'
+  from audit.bypasses
+  where not known and kind not in ('table', 'partition', 'materialized view', 'foreign table', 'definer', 'view')
+  union all
+  select name, level, object, detail, remedy
+  from found f
+  where not exists (select from audit.accepted a where a.kind = f.name and a.object = f.object);
+comment on view audit.findings is 'What should be looked at; empty when all is well.';
+
+grant select on audit.findings to graph_auditor, graph_admin;

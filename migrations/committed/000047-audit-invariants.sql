@@ -1,0 +1,140 @@
+--! Previous: sha1:c54a2063ab7ee90a12d8f7d1ff71068300ffd85a
+--! Hash: sha1:7364d8e8f5473ec7d671a6510a541770a44a1253
+--! Message: audit invariants
+
+-- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
+-- `new` the row that is written, `claims` the settings of the transaction. Where there is one row, both names stand for it.
+
+create table audit.invariants (
+  name text not null,
+  relation text not null default '*',
+  commands text[] not null default '{select,insert,update,delete,truncate}',
+  roles text[],
+  columns text[] not null default '{}',
+  expression text not null,
+  rule text not null,
+  constraint invariants_pkey primary key (name, relation),
+  constraint invariants_commands_known check (commands <@ '{select,insert,update,delete,truncate}'),
+  constraint invariants_length check (char_length(name) <= 200 and char_length(relation) <= 200 and char_length(expression) <= 10000),
+  constraint invariants_rule_text check (char_length(rule) between 1 and 2000)
+);
+-- Absent on purpose: an organization, as in audit.accepted. What holds, holds for all of them.
+comment on table audit.invariants is 'What no client can break: `npm run -s audit -- prove` proves each of every table, command and role.';
+comment on column audit.invariants.relation is '`*` is every table and view that has `columns`; one of the same name for a relation stands in its place there.';
+comment on column audit.invariants.roles is 'Null is every role that a request comes as, which is all of audit.request_roles but the worker''s.';
+comment on column audit.invariants.columns is 'What a relation must have. Of an insert or update the invariant is stated when the role may write one of them.';
+comment on column audit.invariants.expression is 'SQL over `old`, `new` and `claims`; must be true. Tables in it are read whole. `could_update(new)` and `only_through(old, ''schema.table'')` are the prover''s own.';
+comment on column audit.invariants.rule is 'The same in plain English.';
+
+alter table audit.invariants enable row level security, force row level security;
+create policy all_graph_admin on audit.invariants for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on audit.invariants is 'Administration states what must hold.';
+create policy select_graph_auditor on audit.invariants for select to graph_auditor using (true);
+comment on policy select_graph_auditor on audit.invariants is 'An auditor reads what must hold.';
+grant select, insert, update, delete on audit.invariants to graph_admin;
+grant select on audit.invariants to graph_auditor;
+
+insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
+  ('organization', '*', default, default, default,
+    'old.organization_id = claims.organization_id and new.organization_id = claims.organization_id',
+    'No row of an organization other than the claim''s is seen, inserted, changed or deleted.'),
+  ('organization', 'app_hidden.organizations', default, default, default,
+    'old.id = claims.organization_id and new.id = claims.organization_id', 'An organization is its own.'),
+  ('claims', '*', default, default, default, 'claims.organization_id is not null', 'Without claims nothing is seen or changed.'),
+  ('person', '*', default, '{graph_user}', '{user_id}', 'old.user_id = claims.user_id and new.user_id = claims.user_id',
+    'A person reaches no row of another person: no card assignment, no grant.'),
+  ('person', 'app_public.users', default, '{graph_user}', default, 'old.id = claims.user_id and new.id = claims.user_id',
+    'A person reaches no other person.'),
+  ('person', 'app_public.cards', default, '{graph_user}', default,
+    'exists (select from app_public.card_assignments a where a.organization_id = old.organization_id and a.card_id = old.id and a.user_id = claims.user_id)',
+    'A person reaches no card that is not assigned to them.'),
+  ('time', 'app_hidden.unit_access', default, '{graph_user}', default,
+    '(old.valid_from is null or old.valid_from <= app_hidden.current_moment()) and (old.valid_until is null or old.valid_until > app_hidden.current_moment())',
+    'A person reaches no grant outside its time.'),
+  ('person', 'app_public.units', default, '{graph_user}', default,
+    'exists (select from app_hidden.unit_access a where a.organization_id = old.organization_id and a.unit_id = any (old.ancestor_ids) and a.user_id = claims.user_id)',
+    'A person reaches no unit that is neither granted to them nor below one that is.'),
+  ('person', 'app_hidden.unit_ancestors', default, '{graph_user}', default,
+    'exists (select from app_hidden.unit_access a where a.organization_id = old.organization_id and a.unit_id = old.ancestor_id and a.user_id = claims.user_id)',
+    'A person learns only what is below the units granted to them.'),
+  ('application', 'oauth.applications', default, '{graph_app,graph_user,graph_basic}', default, 'old.id = claims.application_id and new.id = claims.application_id',
+    'A token reaches no application but its own.'),
+  ('application', 'app_hidden.idempotency_keys', default, '{graph_app,graph_user,graph_basic}', default,
+    'old.application_id = claims.application_id and new.application_id = claims.application_id and old.role = claims.role and new.role = claims.role
+     and old.principal_id = coalesce(claims.user_id, claims.application_id) and new.principal_id = coalesce(claims.user_id, claims.application_id)',
+    'A token is given no answer to another application, person or role.'),
+  ('secrets', 'oauth.application_secrets', default, default, default, 'false', 'No client reads or changes what authenticates.'),
+  ('authority', 'oauth.applications', '{insert,update,delete,truncate}', default, default, 'false', 'No client changes an application: administration does.'),
+  ('authority', 'oauth.credentials', '{insert,delete,truncate}', '{graph_oauth}', default, 'false', 'The OAuth server renews a hash, and makes no credential.'),
+  ('authority', 'app_hidden.organizations', '{insert,update,delete,truncate}', default, default, 'false', 'No client changes an organization.'),
+  ('authority', 'app_hidden.unit_access', '{insert,update,delete,truncate}', '{graph_user,graph_basic,graph_oauth}', default, 'false',
+    'Only an application grants and revokes access.'),
+  ('authority', 'app_hidden.unit_ancestors', '{insert,update,delete,truncate}', default, default, 'false', 'Who is below whom follows from the tree, by triggers.'),
+  ('ancestors', 'app_public.units', '{insert,update}', default, '{ancestor_ids}', 'false', 'What a grant reaches follows from the tree, by triggers.'),
+  ('basic', '*', default, '{graph_basic}', default, 'false', 'A basic token reads and changes nothing.'),
+  ('move', '*', '{update}', default, default, 'could_update(new)', 'A change moves no row to where its writer could not have written it.'),
+  ('grants', '*', '{select}', '{graph_user}', default, 'only_through(old, ''app_hidden.unit_access'')',
+    'What a person loses by losing access to a unit is what only that access gave.'),
+  ('assignments', '*', '{select}', '{graph_user}', default, 'only_through(old, ''app_public.card_assignments'')',
+    'What a person loses by losing a card is what only that card gave.');
+
+-- The worker serves every organization, and changes one at a time.
+insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
+  ('worker', '*', default, '{graph_worker}', default, 'false', 'The worker reaches nothing but webhooks, their deliveries and the feed.'),
+  ('worker', 'feed.changes', '{insert,update,delete,truncate}', '{graph_worker}', default, 'false', 'The worker writes nothing into the feed.'),
+  ('enabled', 'app_public.webhooks', '{update}', '{graph_worker}',
+    '{organization_id,id,url,type_names,secret_ciphertext,previous_secret_ciphertext,previous_valid_until,created_at}', 'false',
+    'The worker enables or disables a webhook, and changes nothing else of it.');
+insert into audit.invariants (name, relation, commands, roles, expression, rule)
+select 'worker', relation, '{insert,update,delete,truncate}'::text[], '{graph_worker}'::text[],
+  'old.organization_id = claims.organization_id and new.organization_id = claims.organization_id', 'The worker changes nothing of an organization other than the claim''s.'
+from unnest('{app_public.webhooks,app_hidden.webhook_positions,app_public.webhook_deliveries}'::text[]) as relation
+union all
+select 'webhooks', relation, commands::text[], '{graph_worker}', 'false', 'The worker neither makes nor deletes a webhook, and deletes no delivery.'
+from (
+  values ('app_public.webhooks', '{insert,delete,truncate}'), ('app_hidden.webhook_positions', '{insert,delete,truncate}'), ('app_public.webhook_deliveries', '{delete,truncate}')
+) as kept (relation, commands);
+-- Functions with the rights of graph_helper or graph_purger serve clients, who choose when: what they change is bounded by policies.
+insert into audit.invariants (name, relation, commands, roles, expression, rule)
+select 'helper', relation, commands::text[], '{graph_helper}'::text[], expression, rule
+from (
+  values
+    ('*', '{insert,update,delete,truncate}', 'false', 'A function with the rights of graph_helper changes nothing but what is named.'),
+    ('app_hidden.idempotency_usage', '{delete,truncate}', 'false', 'A trigger counts, and deletes no count.'),
+    ('app_hidden.unit_ancestors', '{update,truncate}', 'false', 'Triggers add and delete pairs, and change none.'),
+    ('app_public.units', '{insert,delete,truncate}', 'false', 'A trigger changes units, and makes and deletes none.'),
+    ('audit.changes', '{delete,truncate}', 'false', 'The history loses no entry.'),
+    ('feed.changes', '{update,delete,truncate}', 'false', 'The feed is only added to.')
+) as bounded (relation, commands, expression, rule)
+union all
+select 'purger', relation, '{insert,update,delete,truncate}'::text[], '{graph_purger}'::text[], expression, rule
+from (
+  values
+    ('*', 'false', 'A purge changes nothing but what is named.'),
+    ('app_hidden.idempotency_keys', 'old.expires_at <= statement_timestamp()', 'An answer is deleted once it has expired.'),
+    ('app_hidden.idempotency_usage', 'old.expires_at <= statement_timestamp()', 'A count of what is kept is deleted once it has expired.'),
+    ('oauth.access_tokens', 'old.expires_at <= statement_timestamp()', 'A token is deleted once it has expired.'),
+    ('oauth.refresh_tokens', 'old.expires_at <= statement_timestamp()', 'A token is deleted once it has expired.'),
+    ('oauth.authorization_codes', 'old.expires_at <= statement_timestamp() - ''1 day''::interval', 'A code is deleted a day after it expired: until then a replay is noticed.'),
+    ('oauth.sessions', 'old.expire <= statement_timestamp()', 'A session is deleted once it has expired.'),
+    ('oauth.throttles', 'old.expire::numeric <= extract(epoch from statement_timestamp()) * 1000::numeric', 'A count is deleted once its window is over.'),
+    ('oauth.grants',
+      'not exists (select from oauth.access_tokens t where t.organization_id = old.organization_id and t.grant_id = old.id)
+       and not exists (select from oauth.refresh_tokens t where t.organization_id = old.organization_id and t.grant_id = old.id)',
+      'A grant is deleted once it has no token.'),
+    ('app_public.webhook_deliveries', 'old.changed_at <= statement_timestamp() - feed.retention()', 'A delivery is deleted once its change is no longer kept.')
+) as bounded (relation, expression, rule);
+insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
+  ('ancestors only', 'app_public.units', '{update}', '{graph_helper}', '{organization_id,id,parent_id,name,external_identifier}', 'false', 'The trigger that moves subtrees writes ancestors alone.'),
+  ('erasure', 'audit.changes', '{update}', '{graph_helper}', default, 'new.before is null and new.after is null', 'An erasure takes values out of the history, and writes none.');
+insert into audit.invariants (name, relation, commands, roles, expression, rule)
+select 'history', 'audit.' || name, '{update,delete,truncate}', '{graph_admin,graph_auditor}', expression, 'Administration rewrites no history: it drops what is older than is kept.'
+from (values ('changes', 'old.occurred_at <= statement_timestamp() - audit.retention()'), ('seals', 'false'), ('chains', 'false')) as kept (name, expression);
+insert into audit.invariants (name, relation, roles, expression, rule)
+select 'secrets', 'oauth.' || name, '{graph_app,graph_user,graph_basic}', 'false', 'No client reads or changes what authenticates, or limits it.'
+from unnest('{access_tokens,refresh_tokens,authorization_codes,credentials,sessions,consents,grants,throttles}'::text[]) as name;
+insert into audit.invariants (name, relation, commands, roles, expression, rule)
+select 'authority', 'app_public.' || name, '{insert,update,delete,truncate}', '{graph_user,graph_basic,graph_oauth}', 'false', 'Only an application changes its organization.'
+from unnest('{users,units,cards,card_assignments}'::text[]) as name;
+insert into audit.invariants (name, relation, commands, roles, expression, rule) values
+  ('helper', 'audit.uses', '{delete,truncate}', '{graph_helper}', 'false', 'What was used stays noted.');

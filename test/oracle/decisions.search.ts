@@ -1,0 +1,143 @@
+// Decisions about drawn doors, at drawn times around the beginnings and ends of grants, against predicates over the rows.
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { isWhole, sizeOf } from '../support/search.ts';
+import { sightOf } from './access.ts';
+import { type DecisionArguments, decisionOf } from './decision.ts';
+import { drawCredential } from './documents/decisions.ts';
+import { drawExternalIdentifier, type Known, knownOf } from './documents/known.ts';
+import { encodeId, idOf } from './ids.ts';
+import { type Random, randomOf } from './random.ts';
+import { readRows } from './rows.ts';
+import { type Service, startService } from './service.ts';
+import { type Signed, signIn } from './world/callers.ts';
+import { drawWorld, type World } from './world/drawWorld.ts';
+import { type Provisioned, provision } from './world/provision.ts';
+import { insertRows, rowsOf } from './world/store.ts';
+
+const seed = Number(process.env.SEED || Math.floor(Math.random() * 2 ** 31));
+const decisions = Number(process.env.DECISIONS || sizeOf({ small: 300, whole: 5000 }));
+const perWorld = isWhole ? 500 : 150;
+/** As many as aliases stay well below the limit. */
+const perRequest = 10;
+
+/** Grants begin and end at these alone, so that drawn times meet them. */
+const instants = Array.from({ length: 5 }, (_, year) => `${2018 + 4 * year}-06-30T12:00:00.000001+00:00`);
+
+describe(`decisions and predicates over the rows (SEED=${seed})`, () => {
+  let database: TestDatabase;
+  let service: Service;
+  let worlds: World[];
+  let provisioned: Provisioned;
+
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    service = await startService(database.authUrl);
+    worlds = Array.from({ length: Math.ceil(decisions / perWorld) }, (_, index) =>
+      withTimes(drawWorld(seed, index), index),
+    );
+    for (const { rows } of worlds) await insertRows(database.owner, rows);
+    provisioned = await provision(database.ownerUrl, worlds);
+  });
+
+  afterAll(async () => {
+    await service.stop();
+    await database.drop();
+  });
+
+  it(`decide ${decisions} times as these do`, async () => {
+    process.stdout.write(`${decisions} decisions are drawn with SEED=${seed}\n`);
+    const all = await readRows(database.owner);
+    const reasons = new Map<string, number>();
+    for (const [index, world] of worlds.entries()) {
+      const rows = rowsOf(all, { ...world, deleted: new Set() });
+      for (const signed of (await signIn(service, world, provisioned)).filter(({ caller }) => caller.kind === 'app')) {
+        const sight = sightOf(rows, signed.caller);
+        const known = knownOf(rows, [], signed.caller);
+        for (let nth = 0; nth < perWorld / 2; nth += perRequest) {
+          const random = randomOf(seed, 'decisions', index, signed.name, nth);
+          const asked = Array.from({ length: perRequest }, () => drawQuestion(random, known));
+          const expected = asked.map((one) => flat(decisionOf(sight, one)));
+          expect({ asked, decisions: await decide(signed, asked) }).toEqual({ asked, decisions: expected });
+          for (const { reason } of expected) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
+        }
+      }
+    }
+    process.stdout.write(`${JSON.stringify(Object.fromEntries(reasons))}\n`);
+    if (decisions >= 1000) expect([...reasons.keys()].sort()).toEqual(allReasons);
+    expect(service.failures()).toEqual([]);
+  }, 3_600_000);
+
+  async function decide({ token }: Signed, asked: readonly DecisionArguments[]) {
+    const declared = asked.map((_, n) => `$u${n}: ID, $e${n}: String, $c${n}: CredentialInput!, $t${n}: Datetime`);
+    const fields = asked.map(
+      (_, n) =>
+        `d${n}: accessDecision(unitId: $u${n}, unitExternalIdentifier: $e${n}, credential: $c${n}, at: $t${n}) { ...D }`,
+    );
+    const query = `query(${declared.join(', ')}) { app { ${fields.join(' ')} } }
+      fragment D on AccessDecision { isAllowed reason user { id } unit { id } card { id name } accessGrant { id } }`;
+    const variables = Object.fromEntries(
+      asked.flatMap(({ unitId, unitExternalIdentifier, credential, at }, n) => [
+        [`u${n}`, unitId],
+        [`e${n}`, unitExternalIdentifier],
+        [`c${n}`, credential],
+        [`t${n}`, at],
+      ]),
+    );
+    const { data, errors } = await service.ask(token, query, variables);
+    expect(errors).toEqual([]);
+    const { app } = data as { app: Record<string, Answered> };
+    return asked.map((_, n) => {
+      const { isAllowed, reason, user, unit, card, accessGrant } = app[`d${n}`] as Answered;
+      const ids = [user, unit, card, accessGrant].map((row) => row?.id ?? null);
+      return { isAllowed, reason, ids, name: card?.name ?? null };
+    });
+  }
+});
+
+type Answered = { isAllowed: boolean; reason: string } & Record<
+  'user' | 'unit' | 'accessGrant',
+  { id: string } | null
+> & {
+    card: { id: string; name: string } | null;
+  };
+
+const allReasons = [
+  ...['CARD_UNASSIGNED', 'CARD_UNKNOWN', 'EXPIRED', 'GRANTED'],
+  ...['NOT_YET_VALID', 'NO_GRANT', 'UNIT_UNKNOWN', 'USER_UNKNOWN'],
+];
+
+const flat = ({ isAllowed, reason, user, unit, card, accessGrant }: ReturnType<typeof decisionOf>) => ({
+  isAllowed,
+  reason,
+  ids: [user, unit, card, accessGrant].map((entity) => entity && idOf(entity)),
+  name: card?.row.name ?? null,
+});
+
+/** Grants that begin and end at the instants, and more of them, so that several meet. */
+function withTimes(world: World, index: number): World {
+  const random = randomOf(seed, 'times', index);
+  const accessGrants = world.rows.accessGrants.map((grant) => {
+    const [validFrom, validUntil] = random.some(instants, 2).sort() as [string, string];
+    return {
+      ...grant,
+      validFrom: random.chance(0.4) ? null : validFrom,
+      validUntil: random.chance(0.4) ? null : validUntil,
+    };
+  });
+  return { ...world, rows: { ...world.rows, accessGrants } };
+}
+
+function drawQuestion(random: Random, known: Known): DecisionArguments {
+  const unit = random.pickOr(known.ids.get('Unit') ?? [], encodeId('Unit', nobody));
+  const at = random.chance(0.2) ? {} : { at: drawMoment(random) };
+  const credential = drawCredential(random, known).json as DecisionArguments['credential'];
+  return random.chance(0.7)
+    ? { unitId: unit, credential, ...at }
+    : { unitExternalIdentifier: drawExternalIdentifier(random, known), credential, ...at };
+}
+
+/** An instant, a microsecond before or after it. */
+const drawMoment = (random: Random): string =>
+  random.pick(instants).replace('000001', random.pick(['000000', '000001', '000002']));
+
+const nobody = '01000000-0000-7000-8000-000000000000';
