@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { Unit, User, UserOutline } from './document.ts';
+import type { Grant, Unit, User, UserOutline } from './document.ts';
 import type { Path, Problem } from './problem.ts';
 import { type Entry, forRows } from './rows.ts';
 import type { ExistingUser } from './users.ts';
@@ -13,10 +13,10 @@ export async function findAccessProblems(
   const key = (organizationId: string, identifier: string | undefined) => JSON.stringify([organizationId, identifier]);
   const inDocument = new Set(units.map(({ organizationId, value }) => key(organizationId, value.externalIdentifier)));
   const elsewhere = users.flatMap(({ organizationId, value, path }) =>
-    value.accessibleUnits.flatMap((identifier, position) =>
-      identifier === undefined || inDocument.has(key(organizationId, identifier))
+    value.accessibleUnits.flatMap((grant, position) =>
+      grant === undefined || inDocument.has(key(organizationId, grant.unit))
         ? []
-        : [{ organization_id: organizationId, unit: identifier, path: [...path, 'accessibleUnits', position] }],
+        : [{ organization_id: organizationId, unit: grant.unit, path: [...path, 'accessibleUnits', position] }],
     ),
   );
   const unknown = await forRows<{ path: Path }>(
@@ -31,22 +31,52 @@ export async function findAccessProblems(
   return unknown.map(({ path }) => ({ path, message: 'names no unit of this organization' }));
 }
 
-/** Adds missing grants of access; the units are already written. */
+/** Adds missing grants of access and changes the times that differ; the units are already written. */
 export async function writeAccess(
   client: ClientBase,
   users: readonly Entry<User>[],
   existing: readonly ExistingUser[],
 ): Promise<void> {
   const rows = users.flatMap(({ organizationId, value }, index) =>
-    value.accessibleUnits.map((unit) => ({ organization_id: organizationId, user_id: existing[index]?.id, unit })),
+    value.accessibleUnits.map((grant) => toRow(organizationId, existing[index]?.id, grant)),
+  );
+  const timed = rows.filter(({ has_from, has_until }) => has_from || has_until);
+  await forRows(
+    client,
+    timed,
+    `update app_hidden.unit_access a set
+       valid_from = case when given.has_from then given.valid_from else a.valid_from end,
+       valid_until = case when given.has_until then given.valid_until else a.valid_until end
+     from ${givenRows}
+     where a.organization_id = given.organization_id and a.user_id = given.user_id and a.unit_id = u.id and a.source is not distinct from given.source
+       and (
+         given.has_from and a.valid_from is distinct from given.valid_from
+         or given.has_until and a.valid_until is distinct from given.valid_until)`,
   );
   await forRows(
     client,
     rows,
-    `insert into app_hidden.unit_access (organization_id, user_id, unit_id)
-     select given.organization_id, given.user_id, u.id
-     from jsonb_to_recordset($1) as given (organization_id uuid, user_id uuid, unit text)
-     join app_public.units u on u.organization_id = given.organization_id and u.external_identifier = given.unit
+    `insert into app_hidden.unit_access (organization_id, user_id, unit_id, source, valid_from, valid_until)
+     select given.organization_id, given.user_id, u.id, given.source, given.valid_from, given.valid_until
+     from ${givenRows}
      on conflict do nothing`,
   );
 }
+
+const givenRows = `
+  jsonb_to_recordset($1) as given (
+    organization_id uuid, user_id uuid, unit text, source text,
+    valid_from timestamptz, valid_until timestamptz, has_from boolean, has_until boolean)
+  join app_public.units u on u.organization_id = given.organization_id and u.external_identifier = given.unit`;
+
+/** A time that is left out stays; null clears it. */
+const toRow = (organizationId: string, userId: string | undefined, { unit, source, validFrom, validUntil }: Grant) => ({
+  organization_id: organizationId,
+  user_id: userId,
+  unit,
+  source,
+  valid_from: validFrom,
+  valid_until: validUntil,
+  has_from: validFrom !== undefined,
+  has_until: validUntil !== undefined,
+});

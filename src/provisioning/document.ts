@@ -23,10 +23,15 @@ export function parseDocument(source: unknown): { document: Document | null; out
 
 /** The JSON Schema of a document. It cannot express every rule: a document that fits it may still fail. */
 export function documentJsonSchema() {
-  const { $schema: _, ...one } = z.toJSONSchema(unit, { io: 'input' });
+  const one = jsonSchemaOf(unit);
   const children = { type: 'array' as const, items: { $ref: unitReference }, description: 'The units below it.' };
   const $defs = { unit: { ...one, properties: { ...one.properties, children } } };
   return { ...z.toJSONSchema(strict, { io: 'input' }), $defs };
+}
+
+function jsonSchemaOf(part: z.ZodType) {
+  const { $schema: _, ...schema } = z.toJSONSchema(part, { io: 'input' });
+  return schema;
 }
 
 /** One application, by a document's rules. @throws {ProvisioningError} with every problem at once */
@@ -43,6 +48,7 @@ export type Application = z.output<typeof application>;
 export type Unit = z.output<typeof unit>;
 export type User = z.output<typeof user>;
 export type Card = z.output<typeof card>;
+export type Grant = z.output<typeof grantWithTime>;
 
 /** The same shape, but any field may be missing. */
 export type Outline = {
@@ -55,7 +61,7 @@ export type Outline = {
 };
 
 export type UserOutline = Omit<Partial<User>, 'accessibleUnits' | 'cards'> & {
-  readonly accessibleUnits: readonly (string | undefined)[];
+  readonly accessibleUnits: readonly (Grant | undefined)[];
   readonly cards: readonly (Card | undefined)[];
 };
 
@@ -96,6 +102,32 @@ const card = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('IdentificationCode'), name: fields.text }),
 ]);
 
+const grantWithTime = z
+  .strictObject({
+    unit: fields.externalIdentifier,
+    validFrom: fields.time.nullable().optional().describe('From when it gives access; `null`: ever since.'),
+    validUntil: fields.time.nullable().optional().describe('Until when, exclusive; `null`: for ever.'),
+    source: fields.source.optional(),
+  })
+  .refine(({ validFrom, validUntil }) => !validFrom || !validUntil || Date.parse(validFrom) < Date.parse(validUntil), {
+    path: ['validUntil'],
+    message: 'must be after validFrom',
+  });
+
+/** A plain name is a grant that was given by hand, whose time stays as it is. */
+const grant = z
+  .unknown()
+  .transform((value, context): Grant => {
+    const parsed = isObject(value)
+      ? grantWithTime.safeParse(value, { error: describeIssue })
+      : fields.externalIdentifier.transform((unit) => ({ unit })).safeParse(value, { error: describeIssue });
+    if (parsed.success) return parsed.data;
+    for (const { path, message } of parsed.error.issues.flatMap(toProblems))
+      context.addIssue({ code: 'custom', path: [...path], message });
+    return z.NEVER;
+  })
+  .meta({ anyOf: [fields.externalIdentifier, grantWithTime].map((choice) => jsonSchemaOf(choice)) });
+
 const user = z.strictObject({
   externalIdentifier: fields.externalIdentifier,
   fullName: fields.text,
@@ -105,9 +137,11 @@ const user = z.strictObject({
   password: fields.password.optional(),
   externalAuthenticationToken: fields.externalAuthenticationToken.nullable().optional(),
   accessibleUnits: z
-    .array(fields.externalIdentifier)
+    .array(grant)
     .default([])
-    .describe('Units that the user may access, each with all below it.'),
+    .describe(
+      'Units that the user may access, each with all below it: their names, or objects with a time and a source.',
+    ),
   cards: z.array(card).default([]).describe('Recognised by `type` and `name`.'),
 });
 
@@ -153,9 +187,7 @@ const lenient = outlineOf(strict, {
         .unknown()
         .default([])
         .transform((tree) => readUnits(tree).units),
-      users: listOf(
-        outlineOf(user, { accessibleUnits: listOf(ifValid(fields.externalIdentifier)), cards: listOf(ifValid(card)) }),
-      ),
+      users: listOf(outlineOf(user, { accessibleUnits: listOf(ifValid(grant)), cards: listOf(ifValid(card)) })),
     }),
   ),
 });

@@ -44,6 +44,12 @@ export const timeZone = exactly(1, 200).describe('`Europe/Berlin`, or its city a
 
 export const externalAuthenticationToken = exactly(16, 500).describe('Signs in by an external app; kept encrypted.');
 
+export const time = z.iso
+  .datetime({ offset: true, error: 'must be a time with its zone, such as "2027-01-31T18:00:00+01:00"' })
+  .describe('ISO 8601, with the zone.');
+
+export const source = exactly(1, 200).describe('The system that gives it; left out, it is given by hand.');
+
 export const password = exactly(8, 200).describe('Set only for a user who has none; kept as an argon2id hash.');
 
 /** RFC 6749 appendix A.1, without the colon that RFC 7617 ends a user name with. */

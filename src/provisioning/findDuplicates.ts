@@ -1,4 +1,4 @@
-import type { Outline } from './document.ts';
+import type { Grant, Outline } from './document.ts';
 import { formatPath, type Path, type Problem } from './problem.ts';
 import { unitPath } from './unitTree.ts';
 
@@ -37,6 +37,7 @@ export function findDuplicates({ organizations }: Outline): Problem[] {
       seeUser(user.externalIdentifier, [...userPath, 'externalIdentifier']);
       seeEmail(user.email?.toLowerCase(), [...userPath, 'email']);
       seeToken(user.externalAuthenticationToken, [...userPath, 'externalAuthenticationToken']);
+      problems.push(...findTwoTimes(user.accessibleUnits, [...userPath, 'accessibleUnits']));
       const seeCard = once();
       for (const [cardPosition, card] of user.cards.entries()) {
         if (!card) continue;
@@ -49,4 +50,19 @@ export function findDuplicates({ organizations }: Outline): Problem[] {
     }
   }
   return problems;
+}
+
+/** A user, a unit and a source have one grant, which has one time. Twice the same is harmless. */
+function findTwoTimes(grants: readonly (Grant | undefined)[], path: Path): Problem[] {
+  const first = new Map<string, { position: number; times: string }>();
+  return grants.flatMap((grant, position) => {
+    if (!grant) return [];
+    const key = JSON.stringify([grant.unit, grant.source ?? null]);
+    const times = JSON.stringify([grant.validFrom, grant.validUntil]);
+    const known = first.get(key);
+    if (!known) first.set(key, { position, times });
+    return known && known.times !== times
+      ? [{ path: [...path, position], message: `must not be that of ${formatPath([...path, known.position])}` }]
+      : [];
+  });
 }

@@ -44,6 +44,7 @@ function formatOf(schema: Schema): string {
   const choices = (schema.oneOf ?? schema.anyOf ?? []) as Schema[];
   if (choices.some(({ type }) => type === 'null'))
     return `${choices.filter(({ type }) => type !== 'null').map(formatOf)} or null`;
+  if (choices.length > 0) return [...new Set(choices.map(formatOf))].join(' or ');
   if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
   if (schema.const !== undefined) return `\`${schema.const}\``;
   switch (schema.type) {
