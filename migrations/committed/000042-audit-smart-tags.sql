@@ -1,5 +1,5 @@
---! Previous: sha1:e966943415adb136e6276173dc32634e46bae24c
---! Hash: sha1:2b64fb2f950f171e9891b367c3c761d8465dd4dc
+--! Previous: sha1:333b53c402b01064dc392d9e2f2c0a2eb6849b3c
+--! Hash: sha1:ffbae5db4d3815ee33cbbfc656a95b39c3295077
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:2b64fb2f950f171e9891b367c3c761d8465dd4dc
---! Hash: sha1:6164f4db834a7b2c682d23ad51f5a4f2bb179585
+--! Previous: sha1:ffbae5db4d3815ee33cbbfc656a95b39c3295077
+--! Hash: sha1:3436c6672e5f9005ec5ad5f8c0d0a1acf36f4e3c
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:6164f4db834a7b2c682d23ad51f5a4f2bb179585
---! Hash: sha1:d47694903f2242f494f178a9fb7ea48b74158cb7
+--! Previous: sha1:3436c6672e5f9005ec5ad5f8c0d0a1acf36f4e3c
+--! Hash: sha1:1aaef17f2e08a4b8e121d4bc903ae1734d97ee85
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:d47694903f2242f494f178a9fb7ea48b74158cb7
---! Hash: sha1:2d218e5b278da6c2a378709bd86ae9b33a428c32
+--! Previous: sha1:1aaef17f2e08a4b8e121d4bc903ae1734d97ee85
+--! Hash: sha1:e7a96655a55abf32d56705aaa1f2efa2de8e14b5
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

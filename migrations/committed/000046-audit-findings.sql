@@ -1,5 +1,5 @@
---! Previous: sha1:2d218e5b278da6c2a378709bd86ae9b33a428c32
---! Hash: sha1:c54a2063ab7ee90a12d8f7d1ff71068300ffd85a
+--! Previous: sha1:e7a96655a55abf32d56705aaa1f2efa2de8e14b5
+--! Hash: sha1:8ec00ce299c6a5991f9aec792321f289eba3d7e0
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

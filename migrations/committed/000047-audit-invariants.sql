@@ -1,5 +1,5 @@
---! Previous: sha1:c54a2063ab7ee90a12d8f7d1ff71068300ffd85a
---! Hash: sha1:7364d8e8f5473ec7d671a6510a541770a44a1253
+--! Previous: sha1:8ec00ce299c6a5991f9aec792321f289eba3d7e0
+--! Hash: sha1:05fe1415d540cf249a2af69baed45fc0765b53bc
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:7364d8e8f5473ec7d671a6510a541770a44a1253
---! Hash: sha1:2e0ac3871217686fa3f1a561c10917890d5cb78c
+--! Previous: sha1:05fe1415d540cf249a2af69baed45fc0765b53bc
+--! Hash: sha1:322ba48b035dfbfcb73a7bd6613e762f68b3788f
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:2e0ac3871217686fa3f1a561c10917890d5cb78c
---! Hash: sha1:699b798e55c17662e2a18b5bdc3d9e13ad056f6a
+--! Previous: sha1:322ba48b035dfbfcb73a7bd6613e762f68b3788f
+--! Hash: sha1:84ba0588292002999a8125f184b568150d358191
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

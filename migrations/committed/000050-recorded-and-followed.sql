@@ -1,5 +1,5 @@
---! Previous: sha1:699b798e55c17662e2a18b5bdc3d9e13ad056f6a
---! Hash: sha1:9a85a2b24d12c36a692f4b705f747017db8ddb05
+--! Previous: sha1:84ba0588292002999a8125f184b568150d358191
+--! Hash: sha1:012a7b7c1157d488f620363fbe018fe3880feba3
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:9a85a2b24d12c36a692f4b705f747017db8ddb05
---! Hash: sha1:dddfaba2a4924400bf6f331b17ed68bd044667d5
+--! Previous: sha1:012a7b7c1157d488f620363fbe018fe3880feba3
+--! Hash: sha1:579c2cf6e410fcda4b3098a43964c1e689d63bda
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

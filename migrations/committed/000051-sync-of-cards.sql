@@ -1,5 +1,5 @@
---! Previous: sha1:dddfaba2a4924400bf6f331b17ed68bd044667d5
---! Hash: sha1:f978916f140c509ec64a410f5b318f070cec516a
+--! Previous: sha1:579c2cf6e410fcda4b3098a43964c1e689d63bda
+--! Hash: sha1:7ed6f4cc9e4d99464b03b29a6b147b02f57e16b5
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

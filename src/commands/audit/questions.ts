@@ -32,6 +32,19 @@ export async function explain(
   return { text: answer, findings: 0 };
 }
 
+/** `audit explain` of a decision: see `audit.explain_decision`. */
+export async function explainDecision(
+  database: AuditedDatabase,
+  application: string,
+  question: string,
+  { at }: AsOf,
+): Promise<Answer> {
+  const text = 'select step, name, detail, holds, id from audit.explain_decision($1, $2, $3)';
+  const rows = await ask(database, text, application, question, at ?? null);
+  const title = `# What ${application} is told about ${question}${at === undefined ? '' : `, ${at}`}`;
+  return { text: document(title, 'A grant holds if it was valid then.', table(rows, 'Nothing.')), findings: 0 };
+}
+
 /** `audit visible`: see `audit.visible` and `audit.visible_at`. */
 export async function visible(database: AuditedDatabase, principal: string, { at }: AsOf): Promise<Answer> {
   if (at !== undefined) {
@@ -43,7 +56,7 @@ export async function visible(database: AuditedDatabase, principal: string, { at
   return { text, findings: 0 };
 }
 
-async function ask({ pool }: AuditedDatabase, text: string, ...values: string[]): Promise<Row[]> {
+async function ask({ pool }: AuditedDatabase, text: string, ...values: (string | null)[]): Promise<Row[]> {
   const { rows } = await rolledBack(pool, (client) => client.query(text, values));
   return rows;
 }

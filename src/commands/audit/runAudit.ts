@@ -8,7 +8,7 @@ import { type Head, parseHead } from './history/head.ts';
 import { seal } from './history/seal.ts';
 import { verify } from './history/verify.ts';
 import { prove } from './prove/prove.ts';
-import { explain, visible, whoCan } from './questions.ts';
+import { explain, explainDecision, visible, whoCan } from './questions.ts';
 import { report } from './report.ts';
 import { findUnused } from './unused.ts';
 import { type Answer, type AuditedDatabase, withAuditedDatabase } from './withAuditedDatabase.ts';
@@ -55,13 +55,19 @@ function createAuditProgram(run: Run): Command {
     .action((table: string, key: string, options) => run((database) => whoCan(database, table, key, options)));
   program
     .command('explain')
-    .description('what becomes of each command of a principal on a row, and which part of which policy decided')
+    .description(
+      'what becomes of each command of a principal on a row, and which part of which policy decided; or the path to a decision',
+    )
     .argument('<principal>', principals.join(', '))
-    .argument('<table>', 'such as app_public.units')
-    .argument('<key>', keyHelp)
-    .action((principal: string, table: string, key: string) =>
-      run((database) => explain(database, principal, table, key)),
-    );
+    .argument('<table>', 'such as app_public.units; or decision')
+    .argument('<key>', `${keyHelp}; or a decision's question, such as ${questionHelp}`)
+    .option('--at <time>', `of a decision: ${atHelp}`)
+    .action((principal: string, table: string, key: string, options: { at?: string }, command: Command) => {
+      if (table === 'decision') return run((database) => explainDecision(database, principal, key, options));
+      if (options.at !== undefined)
+        command.error('error: --at is for decisions; who-can --at asks about a row', { exitCode: 64 });
+      return run((database) => explain(database, principal, table, key));
+    });
   program
     .command('visible')
     .description('how many rows of each table a principal sees; with --at, which ones')
@@ -106,6 +112,8 @@ function createAuditProgram(run: Run): Command {
 }
 
 const keyHelp = 'its id; or its key as JSON, such as \'{"user_id": "…", "unit_id": "…"}\'';
+
+const questionHelp = '\'{"unit_external_identifier": "…", "nfc_identifier": "…"}\'';
 
 const atHelp = 'at a time that has passed, such as 2026-11-21 or yesterday, by the history and the present policies';
 
