@@ -1,5 +1,5 @@
 --! Previous: sha1:8ec00ce299c6a5991f9aec792321f289eba3d7e0
---! Hash: sha1:05fe1415d540cf249a2af69baed45fc0765b53bc
+--! Hash: sha1:d734085ab09c8a3542f17f7e8e9e35fae8a65e2f
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
@@ -52,11 +52,13 @@ insert into audit.invariants (name, relation, commands, roles, columns, expressi
     '(old.valid_from is null or old.valid_from <= app_hidden.current_moment()) and (old.valid_until is null or old.valid_until > app_hidden.current_moment())',
     'A person reaches no grant outside its time.'),
   ('person', 'app_public.units', default, '{graph_user}', default,
-    'exists (select from app_hidden.unit_access a where a.organization_id = old.organization_id and a.unit_id = any (old.ancestor_ids) and a.user_id = claims.user_id)',
-    'A person reaches no unit that is neither granted to them nor below one that is.'),
+    'exists (select from app_hidden.unit_access a where a.organization_id = old.organization_id and a.unit_id = any (old.ancestor_ids) and a.user_id = claims.user_id
+       and (a.valid_from is null or a.valid_from <= app_hidden.current_moment()) and (a.valid_until is null or a.valid_until > app_hidden.current_moment()))',
+    'A person reaches no unit that is neither granted to them at this moment nor below one that is.'),
   ('person', 'app_hidden.unit_ancestors', default, '{graph_user}', default,
-    'exists (select from app_hidden.unit_access a where a.organization_id = old.organization_id and a.unit_id = old.ancestor_id and a.user_id = claims.user_id)',
-    'A person learns only what is below the units granted to them.'),
+    'exists (select from app_hidden.unit_access a where a.organization_id = old.organization_id and a.unit_id = old.ancestor_id and a.user_id = claims.user_id
+       and (a.valid_from is null or a.valid_from <= app_hidden.current_moment()) and (a.valid_until is null or a.valid_until > app_hidden.current_moment()))',
+    'A person learns only what is below the units granted to them at this moment.'),
   ('application', 'oauth.applications', default, '{graph_app,graph_user,graph_basic}', default, 'old.id = claims.application_id and new.id = claims.application_id',
     'A token reaches no application but its own.'),
   ('application', 'app_hidden.idempotency_keys', default, '{graph_app,graph_user,graph_basic}', default,

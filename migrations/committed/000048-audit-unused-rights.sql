@@ -1,5 +1,5 @@
---! Previous: sha1:05fe1415d540cf249a2af69baed45fc0765b53bc
---! Hash: sha1:322ba48b035dfbfcb73a7bd6613e762f68b3788f
+--! Previous: sha1:d734085ab09c8a3542f17f7e8e9e35fae8a65e2f
+--! Hash: sha1:29dce418fc0978d6f11c6e589d7f029d0cbebd10
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:322ba48b035dfbfcb73a7bd6613e762f68b3788f
---! Hash: sha1:84ba0588292002999a8125f184b568150d358191
+--! Previous: sha1:29dce418fc0978d6f11c6e589d7f029d0cbebd10
+--! Hash: sha1:eaeb521ac065287e5d24fdc17bd0b17d2408f45e
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:84ba0588292002999a8125f184b568150d358191
---! Hash: sha1:012a7b7c1157d488f620363fbe018fe3880feba3
+--! Previous: sha1:eaeb521ac065287e5d24fdc17bd0b17d2408f45e
+--! Hash: sha1:d1655e146050a4da8e8919530d0ee256baf6bdbc
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:012a7b7c1157d488f620363fbe018fe3880feba3
---! Hash: sha1:579c2cf6e410fcda4b3098a43964c1e689d63bda
+--! Previous: sha1:d1655e146050a4da8e8919530d0ee256baf6bdbc
+--! Hash: sha1:f7e9f7d4a2bb0d342b809f123b54822eb3f4bf1e
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -1,5 +1,5 @@
---! Previous: sha1:579c2cf6e410fcda4b3098a43964c1e689d63bda
---! Hash: sha1:7ed6f4cc9e4d99464b03b29a6b147b02f57e16b5
+--! Previous: sha1:f7e9f7d4a2bb0d342b809f123b54822eb3f4bf1e
+--! Hash: sha1:5b757d91d6010185f619a063bf5739c11135f4c0
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.
