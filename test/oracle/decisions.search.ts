@@ -1,13 +1,13 @@
 // Decisions about drawn doors, at drawn times around the beginnings and ends of grants, against predicates over the rows.
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { isWhole, sizeOf } from '../support/search.ts';
-import { sightOf } from './access.ts';
-import { type DecisionArguments, decisionOf } from './decision.ts';
+import { type Sight, sightOf } from './access.ts';
+import { type Credential, type DecisionArguments, decisionOf } from './decision.ts';
 import { drawCredential } from './documents/decisions.ts';
 import { drawExternalIdentifier, type Known, knownOf } from './documents/known.ts';
-import { encodeId, idOf } from './ids.ts';
+import { cardOf, encodeId, idOf } from './ids.ts';
 import { type Random, randomOf } from './random.ts';
-import { readRows } from './rows.ts';
+import { readRows, type Unit } from './rows.ts';
 import { type Service, startService } from './service.ts';
 import { type Signed, signIn } from './world/callers.ts';
 import { drawWorld, type World } from './world/drawWorld.ts';
@@ -55,7 +55,7 @@ describe(`decisions and predicates over the rows (SEED=${seed})`, () => {
         const known = knownOf(rows, [], signed.caller);
         for (let nth = 0; nth < perWorld / 2; nth += perRequest) {
           const random = randomOf(seed, 'decisions', index, signed.name, nth);
-          const asked = Array.from({ length: perRequest }, () => drawQuestion(random, known));
+          const asked = Array.from({ length: perRequest }, () => drawQuestion(random, sight, known));
           const expected = asked.map((one) => flat(decisionOf(sight, one)));
           expect({ asked, decisions: await decide(signed, asked) }).toEqual({ asked, decisions: expected });
           for (const { reason } of expected) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
@@ -127,13 +127,45 @@ function withTimes(world: World, index: number): World {
   return { ...world, rows: { ...world.rows, accessGrants } };
 }
 
-function drawQuestion(random: Random, known: Known): DecisionArguments {
-  const unit = random.pickOr(known.ids.get('Unit') ?? [], encodeId('Unit', nobody));
+/** Mostly about somebody who has a grant on the unit or above it, else about anything of either organization. */
+function drawQuestion(random: Random, sight: Sight, known: Known): DecisionArguments {
   const at = random.chance(0.2) ? {} : { at: drawMoment(random) };
-  const credential = drawCredential(random, known).json as DecisionArguments['credential'];
-  return random.chance(0.7)
-    ? { unitId: unit, credential, ...at }
-    : { unitExternalIdentifier: drawExternalIdentifier(random, known), credential, ...at };
+  const grant = random.chance(0.7) ? random.pickOr(sight.accessGrants, null) : null;
+  if (!grant) {
+    const unit = random.pickOr(known.ids.get('Unit') ?? [], encodeId('Unit', nobody));
+    const credential = drawCredential(random, known).json as Credential;
+    return random.chance(0.7)
+      ? { unitId: unit, credential, ...at }
+      : { unitExternalIdentifier: drawExternalIdentifier(random, known), credential, ...at };
+  }
+  const isBelow = (unit: Unit | undefined): boolean =>
+    unit !== undefined && (unit.id === grant.unitId || isBelow(sight.units.find(({ id }) => id === unit.parentId)));
+  const { id, externalIdentifier } = random.pick(sight.units.filter(isBelow));
+  const unit =
+    externalIdentifier && random.chance(0.5)
+      ? { unitExternalIdentifier: externalIdentifier }
+      : { unitId: encodeId('Unit', id) };
+  return { ...unit, credential: credentialOf(random, sight, grant.userId), ...at };
+}
+
+/** What this person may show: a card of theirs, or who they are. */
+function credentialOf(random: Random, { users, cards, cardAssignments }: Sight, userId: string): Credential {
+  const held = cardAssignments.filter((one) => one.userId === userId).map(({ cardId }) => cardId);
+  const card = random.chance(0.7)
+    ? random.pickOr(
+        cards.filter((one) => held.includes(one.id)),
+        null,
+      )
+    : null;
+  if (!card) {
+    const name = users.find((one) => one.id === userId)?.externalIdentifier;
+    return name && random.chance(0.5) ? { userExternalIdentifier: name } : { userId: encodeId('User', userId) };
+  }
+  const { nfcIdentifier, proximityUuid, major, minor } = card;
+  if (nfcIdentifier && random.chance(0.7)) return { nfcIdentifier: nfcIdentifier.toLowerCase() };
+  if (proximityUuid && random.chance(0.7))
+    return { beacon: { proximityUuid, major: Number(major), minor: Number(minor) } };
+  return { cardId: idOf(cardOf(card)) };
 }
 
 /** An instant, a microsecond before or after it. */
