@@ -196,6 +196,27 @@ test('a token that was revoked is refused, though the replica does not know yet'
   });
 });
 
+test('a grant that ends gives nothing with the next statement, on the replica and in a second service', async () => {
+  const [person, unit, token] = [await createViewer(tenant), await createUnit(tenant), await newReader()];
+  const decision = `{ app { users { totalCount } accessDecision(unitId: "${unit.id}", credential: { userId: "${person.id}" }) { reason } } }`;
+  const isAnswered = (reason: string) =>
+    until(async () => {
+      const { data, server } = await askWhere(token, decision);
+      return server === 'replica' && JSON.stringify(data).includes(`"reason":"${reason}"`);
+    });
+  const granting = 'insert into app_hidden.unit_access (organization_id, user_id, unit_id) values ($1, $2, $3)';
+  await owner.query(granting, [tenant.organizationId, person.uuid, unit.uuid]);
+  await isAnswered('GRANTED');
+  const ending = `update app_hidden.unit_access set valid_until = clock_timestamp() + '1 second' where user_id = $1`;
+  await owner.query(ending, [person.uuid]);
+
+  await isAnswered('EXPIRED');
+  const second = await startTestService(primary);
+  const { body } = await ask(second, token, decision).finally(() => second.stop());
+  expect(body).toMatchObject({ data: { app: { accessDecision: { reason: 'EXPIRED' } } } });
+  await owner.query('delete from app_public.units where id = $1', [unit.uuid]);
+});
+
 test('what a migration takes away the replica does not show any more', async () => {
   const reader = await newReader();
   await createUnit(tenant);
