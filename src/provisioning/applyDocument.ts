@@ -95,7 +95,7 @@ async function write(
   const ids = await writeUsers(client, users, existing.users, secrets, report);
   const written = existing.users.map((user, index) => ({ ...user, id: ids[index] as string }));
   await writeAccess(client, users, written);
-  await writeCards(client, users, written);
+  await writeCards(client, users, written, report);
   await writePasswords(client, users, written, passwords, report);
 
   return {

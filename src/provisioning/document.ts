@@ -90,16 +90,23 @@ const application = z.strictObject({
     .describe('Set if it signs people in by itself; `null` ends that.'),
 });
 
+const ofEveryCard = {
+  name: fields.text,
+  externalIdentifier: fields.externalIdentifier
+    .optional()
+    .describe('What the client system calls it; unique in the organization, compared exactly.'),
+};
+
 const card = z.discriminatedUnion('type', [
-  z.strictObject({ type: z.literal('NfcCard'), name: fields.text, nfcIdentifier: fields.nfcIdentifier }),
+  z.strictObject({ type: z.literal('NfcCard'), ...ofEveryCard, nfcIdentifier: fields.nfcIdentifier }),
   z.strictObject({
     type: z.literal('BeaconCard'),
-    name: fields.text,
+    ...ofEveryCard,
     proximityUuid: fields.proximityUuid,
     major: fields.beaconNumber,
     minor: fields.beaconNumber,
   }),
-  z.strictObject({ type: z.literal('IdentificationCode'), name: fields.text }),
+  z.strictObject({ type: z.literal('IdentificationCode'), ...ofEveryCard }),
 ]);
 
 const grantWithTime = z
@@ -142,7 +149,7 @@ const user = z.strictObject({
     .describe(
       'Units that the user may access, each with all below it: their names, or objects with a time and a source.',
     ),
-  cards: z.array(card).default([]).describe('Recognised by `type` and `name`.'),
+  cards: z.array(card).default([]).describe('Recognised by `externalIdentifier`; without one by `type` and `name`.'),
 });
 
 const unitReference = '#/$defs/unit';

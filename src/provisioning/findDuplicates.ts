@@ -31,7 +31,8 @@ export function findDuplicates({ organizations }: Outline): Problem[] {
     for (const unit of organization.units) {
       seeUnit(unit.externalIdentifier, [...path, 'units', ...unitPath(unit), 'externalIdentifier']);
     }
-    const [seeUser, seeEmail, seeToken, seeChip, seeBeacon] = [once(), once(), once(), once(), once()];
+    const [seeUser, seeEmail, seeToken] = [once(), once(), once()];
+    const [seeIdentifier, seeChip, seeBeacon] = [once(), once(), once()];
     for (const [position, user] of organization.users.entries()) {
       const userPath = [...path, 'users', position];
       seeUser(user.externalIdentifier, [...userPath, 'externalIdentifier']);
@@ -42,7 +43,8 @@ export function findDuplicates({ organizations }: Outline): Problem[] {
       for (const [cardPosition, card] of user.cards.entries()) {
         if (!card) continue;
         const cardPath = [...userPath, 'cards', cardPosition];
-        seeCard(`${card.type} ${card.name}`, [...cardPath, 'name']);
+        if (card.externalIdentifier === undefined) seeCard(`${card.type} ${card.name}`, [...cardPath, 'name']);
+        seeIdentifier(card.externalIdentifier, [...cardPath, 'externalIdentifier']);
         if (card.type === 'NfcCard') seeChip(card.nfcIdentifier, [...cardPath, 'nfcIdentifier']);
         if (card.type === 'BeaconCard')
           seeBeacon(`${card.proximityUuid} ${card.major} ${card.minor}`, [...cardPath, 'proximityUuid']);

@@ -2,10 +2,11 @@ import type { ClientBase } from 'pg';
 import { type Problem, ProvisioningError } from './problem.ts';
 import type { Entry } from './rows.ts';
 
-/** The functions behind the mutations `usersSync` and `unitsSync`, and the column of a result's row. */
+/** The functions behind the mutations `usersSync`, `unitsSync` and `cardsSync`, and the column of a result's row. */
 const functions = {
   users: { name: 'users_sync', column: 'user' },
   units: { name: 'units_sync', column: 'unit' },
+  cards: { name: 'cards_sync', column: 'card' },
 } as const;
 
 /** As many rows as a client's sync may have. */

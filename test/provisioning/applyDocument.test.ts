@@ -210,6 +210,68 @@ describe('applying a document', () => {
     expect(await values('select count(*)::int from app_public.cards')).toEqual([7]);
   });
 
+  it('recognises a card by its external identifier, whatever its name, and gives a badge to one person', async () => {
+    const identified = { ...badge, externalIdentifier: 'badge-1' };
+    const code = { type: 'IdentificationCode', name: 'PIN', externalIdentifier: 'code-1' };
+    const cardsOf = (...lists: object[][]) =>
+      acme({ users: lists.map((cards, index) => ({ ...user(`u-${index}`), cards })) });
+    const read = async () =>
+      (
+        await database.owner.query(
+          `select c.external_identifier as card, c.name, c.nfc_identifier as chip, c.major,
+             array(select u.external_identifier from app_public.card_assignments a
+               join app_public.users u on u.id = a.user_id where a.card_id = c.id order by 1) as holders
+           from app_public.cards c order by c.id`,
+        )
+      ).rows;
+
+    // The badge of before, which had no identifier, gets it.
+    await apply(database.owner, cardsOf([badge, phone], []));
+    await apply(database.owner, cardsOf([identified, phone, code], []));
+    const first = await read();
+    expect(first).toEqual([
+      { card: 'badge-1', name: 'Badge', chip: badge.nfcIdentifier, major: null, holders: ['u-0'] },
+      { card: null, name: 'Phone', chip: null, major: 1, holders: ['u-0'] },
+      { card: 'code-1', name: 'PIN', chip: null, major: null, holders: ['u-0'] },
+    ]);
+    const before = await everyRow(database.owner);
+    await apply(database.owner, cardsOf([identified, phone, code], []));
+    expect(await everyRow(database.owner)).toEqual(before);
+
+    const spare = { ...badge, name: 'Spare', externalIdentifier: 'badge-2' };
+    const moved = { ...identified, name: 'Blue badge', nfcIdentifier: '04000009' };
+    await apply(database.owner, cardsOf([phone, spare], [moved, code]));
+
+    // A chip passes to a new card, the badge to another person. Several may have a code.
+    expect(await read()).toEqual([
+      { card: 'badge-1', name: 'Blue badge', chip: '04000009', major: null, holders: ['u-1'] },
+      first[1],
+      { ...first[2], holders: ['u-0', 'u-1'] },
+      { card: 'badge-2', name: 'Spare', chip: badge.nfcIdentifier, major: null, holders: ['u-0'] },
+    ]);
+  });
+
+  it('lets a card with an external identifier and one without exchange their chips', async () => {
+    const chips = ['04000001', '04000002'] as const;
+    const withChips = (one: string, other: string) =>
+      acme({
+        users: [
+          {
+            ...user('u-1'),
+            cards: [
+              { ...badge, nfcIdentifier: one },
+              { ...badge, name: 'Other', externalIdentifier: 'other', nfcIdentifier: other },
+            ],
+          },
+        ],
+      });
+    await apply(database.owner, withChips(...chips));
+
+    await apply(database.owner, withChips(chips[1], chips[0]));
+
+    expect(await values('select nfc_identifier from app_public.cards order by id')).toEqual(chips.toReversed());
+  });
+
   it('names a card that keeps a chip, though the document has another card of this user and name', async () => {
     await apply(
       database.owner,

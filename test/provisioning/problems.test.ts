@@ -114,6 +114,26 @@ describe('what is wrong with a document', () => {
     ['a minor value below 0', { cards: [{ ...phone, minor: -1 }] }, 'cards[0].minor'],
     ["another type's field", { cards: [{ type: 'IdentificationCode', name: 'n', major: 1 }] }, 'cards[0].major'],
     ['the same card twice', { cards: [beacon, { ...beacon, minor: 1 }] }, 'cards[1].name'],
+    [
+      'the same external identifier twice',
+      {
+        cards: [
+          { ...chip, externalIdentifier: 'c' },
+          { ...beacon, externalIdentifier: 'c' },
+        ],
+      },
+      'cards[1].externalIdentifier',
+    ],
+    [
+      'an empty external identifier of a card',
+      { cards: [{ ...chip, externalIdentifier: '' }] },
+      'cards[0].externalIdentifier',
+    ],
+    [
+      "another user's chip under an external identifier",
+      { cards: [{ ...badge, externalIdentifier: 'c' }] },
+      'cards[0].nfcIdentifier',
+    ],
     ['the same chip twice', { cards: [chip, { ...chip, name: 'm' }] }, 'cards[1].nfcIdentifier'],
     ['the same beacon twice', { cards: [beacon, { ...beacon, name: 'm' }] }, 'cards[1].proximityUuid'],
     [
