@@ -108,7 +108,7 @@ const isShown = (input: Input) =>
   !(
     input.deprecationReason ||
     isCredential(input.name) ||
-    String(input.type) === 'ID' ||
+    getNamedType(input.type).name === 'ID' ||
     isInputObjectType(input.type)
   );
 
