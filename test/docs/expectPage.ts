@@ -1,22 +1,21 @@
-import { join } from 'node:path';
 import { Visitor } from '../oauth/authorizeSupport.ts';
+import { commandPath } from '../support/commandPath.ts';
 import type { Demo } from '../support/demo.ts';
 import { testPasswordCost } from '../support/passwords.ts';
 import { blocks, isRun, outputBelow } from './inventory.ts';
-import { root } from './pages.ts';
 import { runPage, shows } from './runPage.ts';
 
 /** Pastes what a page shows, in its order, and expects that it prints what the page shows. */
 export async function expectPage(page: string, demo: Demo): Promise<void> {
-  // The stand-in for curl comes last, for machines that have none.
-  const PATH = `${process.env.PATH}:${join(root, 'test/support/bin')}`;
   const { HOME = '' } = process.env;
   const toRun = blocks.filter((block) => block.page === page && isRun(block));
-  const printed = await runPage(toRun, demo, { PATH, HOME, ...testPasswordCost }, (text) => allowInBrowser(demo, text));
+  const printed = await runPage(toRun, demo, { PATH: commandPath, HOME, ...testPasswordCost }, (text) =>
+    allowInBrowser(demo, text),
+  );
 
   expect(printed.length).toBeGreaterThan(0);
   for (const { block, output } of printed) {
-    const shown = outputBelow(block)?.text.replaceAll('http://localhost:3000', demo.url) ?? '…';
+    const shown = outputBelow(block)?.text ?? '…';
     expect({ output, shown, isShown: shows(shown, output) }).toEqual({ output, shown, isShown: true });
   }
 }
@@ -33,5 +32,8 @@ async function allowInBrowser({ url, credentials }: Demo, printed: string): Prom
   const person = { email: 'ada@demo.test', password: credentials.password };
   const { approval } = await visitor.signIn(Object.fromEntries(new URLSearchParams(query)), person);
   const answer = await visitor.submit(approval);
-  return new URL(answer.headers.get('Location') ?? '').searchParams.get('code');
+  const callback = new URL(answer.headers.get('Location') ?? '');
+  // Where a program of the page listens; otherwise the person copies the code.
+  await fetch(callback).catch(() => undefined);
+  return callback.searchParams.get('code');
 }

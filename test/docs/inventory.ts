@@ -12,8 +12,8 @@ export const followedBy: Record<string, string> = {
   'docs/operating.md#Time zones': 'test/database/timeZones.test.ts',
   'docs/operating.md#Roles': 'test/system/owners.system.ts',
   'docs/database.md': 'test/database/objects.test.ts',
-  'docs/webhooks.md#Receive': 'test/webhooks/page.test.ts',
-  'docs/webhooks.md#Dead letters': 'test/webhooks/page.test.ts',
+  'docs/for-a-client.md#Types from the schema': 'test/graphql/clients/codegen.test.ts',
+  'docs/webhooks.md': 'test/webhooks/page.test.ts',
   'packages/fair-queue/README.md': 'packages/fair-queue/test/readme.test.ts',
   'packages/grafast-compile/README.md': 'test/packages/compileStock.test.ts',
   'docs/upgrading.md': 'test/system/backup.system.ts',
@@ -53,6 +53,6 @@ export function outputBelow(block: Block): Block | undefined {
 /** Pages that are run; the slow ones start processes of the service, and are a test of the whole system. */
 export function pagesToRun(speed: 'quick' | 'slow'): string[] {
   const runBlocks = (page: string) => blocks.filter((block) => block.page === page && isRun(block));
-  const isSlow = (page: string) => runBlocks(page).some(({ text }) => /\bnpm /.test(text));
+  const isSlow = (page: string) => runBlocks(page).some(({ text }) => /\bnpm (?!run -s token)/.test(text));
   return pages.filter((page) => runBlocks(page).length > 0 && isSlow(page) === (speed === 'slow'));
 }

@@ -6,14 +6,14 @@ import { type Block, root } from './pages.ts';
 export type Printed = { readonly block: Block; readonly output: string };
 
 /**
- * Pastes the `sh` and `js` blocks of a page into one shell, in their order, where only the demo's address and data directory are
- * replaced. Ends at the first command that fails.
+ * Pastes the `sh` and `js` blocks of a page into one shell, in their order, where only the demo's data directory is replaced:
+ * its port is another one at each run. Ends at the first command that fails.
  *
  * @param answer is what a person types when a block reads a line, by what was printed so far
  */
 export async function runPage(
   blocks: readonly Block[],
-  { url, dataDir }: Demo,
+  { dataDir }: Demo,
   environment: Record<string, string>,
   answer: (printed: string) => Promise<string | null> = async () => null,
 ): Promise<Printed[]> {
@@ -22,8 +22,6 @@ export async function runPage(
     ...blocks.map(({ language, text }) => `${commandOf(language, text)}\necho '${mark}'`),
   ]
     .join('\n')
-    .replaceAll('http://localhost:3000', url)
-    .replaceAll('http%3A%2F%2Flocalhost%3A3000', encodeURIComponent(url))
     .replaceAll('./.data/', `${dataDir}/`);
   const shell = spawn('bash', ['-c', script], { cwd: root, env: { ...environment, DATA_DIR: dataDir } });
   let output = '';

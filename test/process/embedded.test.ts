@@ -1,12 +1,12 @@
 import { execFile } from 'node:child_process';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
 import { toLibpqUrl } from '../../src/connectionUrl.ts';
 import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { createLog } from '../../src/log.ts';
+import { commandPath } from '../support/commandPath.ts';
 import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
@@ -295,8 +295,6 @@ function secretsOf(service: TestProcess): string[] {
 }
 
 async function paste(command: string): Promise<string> {
-  // Last on the path, so that the machine's own curl is used where there is one.
-  const PATH = `${process.env.PATH}:${fileURLToPath(new URL('../support/bin', import.meta.url))}`;
-  const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { PATH } });
+  const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { PATH: commandPath } });
   return stdout;
 }

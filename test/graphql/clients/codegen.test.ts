@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { preset } from '@graphql-codegen/client-preset';
 import { codegen } from '@graphql-codegen/core';
 import { buildSchema, type DocumentNode, parse, print } from 'graphql';
+import { blocksOf } from '../../docs/pages.ts';
 import { settled } from '../changes/feed.ts';
 import { createTenant, startGraphTest } from '../support.ts';
 import { openWorkshop, schemaFile, type Workshop } from './workshop.ts';
@@ -30,7 +31,7 @@ const operations = `
 /** A client as its author writes it, by the types that were generated. */
 const client = `
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { ChangesDocument, HireUserDocument, UsersDocument } from './generated/graphql.ts';
+import { CardsDocument, ChangesDocument, HireUserDocument, UsersDocument } from './generated/graphql.ts';
 
 /** How the client asks for a document: by its text or by its id. */
 type ToParameters = (document: object) => { query: string } | { documentId: string };
@@ -55,6 +56,10 @@ export function createClient(url: string, token: string, toParameters: ToParamet
       const { app } = await send(UsersDocument, { first: 10, orderBy: ['FULL_NAME_ASC'] });
       return { total: app?.users.totalCount, names: app?.users.nodes.map((user) => user.fullName) };
     },
+    badges: async () => {
+      const { app } = await send(CardsDocument, {});
+      return app?.cards.nodes.flatMap((card) => (card.__typename === 'NfcCard' ? [card.nfcIdentifier] : []));
+    },
     follow: async (after: string | null) => {
       const { app } = await send(ChangesDocument, { after });
       return app?.changes.nodes.map(({ operation, node }) => [operation, node?.__typename === 'User' ? node.fullName : null]);
@@ -78,14 +83,20 @@ const compilerOptions = {
 
 /** Generates files as the command line of graphql-codegen does with its client preset, without questions and watching. */
 async function generate() {
+  const blocks = await blocksOf('docs/for-a-client.md');
+  const [json = '', fragments = ''] = blocks
+    .filter(({ heading }) => heading === 'Types from the schema')
+    .map(({ text }) => text);
+  const { config, presetConfig } = JSON.parse(json).generates['src/generated/'];
+  const documents = operations + fragments;
   const sdl = await readFile(schemaFile, 'utf8');
   const files = await preset.buildGeneratesSection({
     baseOutputDir: 'generated/',
     schema: parse(sdl),
     schemaAst: buildSchema(sdl),
-    documents: [{ location: 'operations.graphql', document: parse(operations), rawSDL: operations }],
-    config: { useTypeImports: true, importExtension: '.ts' },
-    presetConfig: { persistedDocuments: true },
+    documents: [{ location: 'operations.graphql', document: parse(documents), rawSDL: documents }],
+    config: { ...config, importExtension: '.ts' },
+    presetConfig: { ...presetConfig, persistedDocuments: true },
     plugins: [],
     pluginMap: {},
   });
@@ -106,6 +117,13 @@ describe('a client with the types of graphql-codegen', () => {
   it.each([
     ['a field that is not there', 'user.fullName', 'user.nickname', "TS2339: Property 'nickname' does not exist"],
     ['a variable of another type', 'first: 10', "first: 'ten'", "TS2322: Type 'string' is not assignable"],
+    ['a cursor that is no text', 'after: string', 'after: number', "TS2322: Type 'number | null' is not assignable"],
+    [
+      'a field of one type of card',
+      "=== 'NfcCard'",
+      "=== 'BeaconCard'",
+      "TS2339: Property 'nfcIdentifier' does not exist",
+    ],
     ['what may be null', 'userCreate?.user?.', 'userCreate.user.', "TS18047: 'userCreate' is possibly 'null'"],
   ])('is wrong by its compiler with %s', async (_what, right, wrong, reason) => {
     const errors = await typeErrors(client.replace(right, wrong));
@@ -134,12 +152,13 @@ async function useClient(environment: Record<string, string>, toParameters: (doc
   try {
     const tenant = await createTenant(graph);
     const { createClient } = await import(await workshop.write('client.ts', client));
-    const { hire, list, follow } = createClient(`${graph.url}/graphql`, tenant.app, toParameters);
+    const { hire, list, badges, follow } = createClient(`${graph.url}/graphql`, tenant.app, toParameters);
 
     const timeZone = await hire('Grace Hopper', 'grace@acme.test');
     await hire('Ada Lovelace', 'ada@acme.test');
 
     expect(timeZone).toBe('UTC');
+    expect(await badges()).toEqual([]);
     expect(await list()).toEqual({ total: 2, names: ['Ada Lovelace', 'Grace Hopper'] });
     await settled(tenant);
     expect(await follow(null)).toEqual([

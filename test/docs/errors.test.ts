@@ -1,0 +1,56 @@
+// docs/errors.md and the limits of docs/for-a-client.md have every code and limit of the program, and its figures.
+import { loadConfig } from '../../src/config.ts';
+import { errorCodes } from '../../src/graphql/errors.ts';
+import { readPage } from './pages.ts';
+
+let page: string;
+beforeAll(async () => {
+  page = await readPage('docs/errors.md');
+});
+
+/** The paragraphs of a section, by their headings. */
+function paragraphsOf(section: string): Map<string, string> {
+  const [part = ''] = page.split(/^## /m).filter((found) => found.startsWith(`${section}\n`));
+  const [, ...paragraphs] = part.split(/^### /m);
+  return new Map(
+    paragraphs.map((paragraph) => {
+      const [code = '', ...words] = paragraph.split('\n\n');
+      return [code, words.join('\n\n')];
+    }),
+  );
+}
+
+test('each code of the graph has a paragraph: its status, and what to do', () => {
+  const paragraphs = paragraphsOf('GraphQL');
+
+  expect([...paragraphs.keys()].toSorted()).toEqual(Object.keys(errorCodes).toSorted());
+  for (const [code, words] of paragraphs) {
+    const { status } = errorCodes[code as keyof typeof errorCodes];
+    expect({ code, words }).toEqual({
+      code,
+      words: expect.stringMatching(`^HTTP ${status}\\b[\\s\\S]*\\*\\*Do\\*\\*: `),
+    });
+  }
+});
+
+test('each code of OAuth has a paragraph that says what to do', async () => {
+  const source = await readPage('src/oauth/errors.ts');
+  const [, union = ''] = /type OAuthErrorCode =([^;]*);/.exec(source) ?? [];
+  const codes = Array.from(union.matchAll(/'(\w+)'/g), ([, code = '']) => code);
+  const paragraphs = paragraphsOf('OAuth');
+
+  expect(codes.length).toBeGreaterThan(10);
+  expect([...paragraphs.keys()].toSorted()).toEqual(codes.toSorted());
+  for (const [code, words] of paragraphs)
+    expect({ code, words }).toEqual({ code, words: expect.stringContaining('**Do**: ') });
+});
+
+test('the limits that a client reads are those of the program', async () => {
+  const { limits } = loadConfig({}, 'serve');
+  const rows = (await readPage('docs/for-a-client.md')).matchAll(/^\| `(\w+)` \| ([\d,]+)/gm);
+
+  const shown = Object.fromEntries(
+    Array.from(rows, ([, limit = '', most = '']) => [limit, Number(most.replaceAll(',', ''))]),
+  );
+  expect(shown).toEqual(limits);
+});
