@@ -1,5 +1,5 @@
---! Previous: sha1:594b210ba4ccb4c5727e85f9a9589770785f3f62
---! Hash: sha1:333b53c402b01064dc392d9e2f2c0a2eb6849b3c
+--! Previous: sha1:d2e15cf93d33e3247764915aa695559d6a9c809c
+--! Hash: sha1:32e486bece880d9761c3cf1ced6c02228cff9cc8
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

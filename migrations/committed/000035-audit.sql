@@ -1,5 +1,5 @@
---! Previous: sha1:8b12c95e5d3a10c669b550d18d61df1520bc7e29
---! Hash: sha1:1393c2556655b878fc3a247a45269e8834f93663
+--! Previous: sha1:18f5827a2e4f033c8f20bfa31ab8efb4b20e5a16
+--! Hash: sha1:68dacab895698b882abd6cd4e33bc35708cc0d61
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:a2b62b04bc8f89e166d2b8749a52dc2cfb6cb095
---! Hash: sha1:c24d1e05d1a6ca292329a30718fbd42f6dc185ec
+--! Previous: sha1:28d0b8b4788a958cc12f62f5c0e0a8be63dc2d3d
+--! Hash: sha1:0d57b063ebbacd1a0e70b53256f88e3e12b960ea
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

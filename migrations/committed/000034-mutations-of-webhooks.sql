@@ -1,5 +1,5 @@
---! Previous: sha1:9a6e829b5d6b5c257528624f3825ab3f44f46b53
---! Hash: sha1:8b12c95e5d3a10c669b550d18d61df1520bc7e29
+--! Previous: sha1:1809ddfbfc81ab39b1236d544cb2b0eb8944752a
+--! Hash: sha1:18f5827a2e4f033c8f20bfa31ab8efb4b20e5a16
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

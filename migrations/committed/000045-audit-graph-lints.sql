@@ -1,5 +1,5 @@
---! Previous: sha1:3436c6672e5f9005ec5ad5f8c0d0a1acf36f4e3c
---! Hash: sha1:1aaef17f2e08a4b8e121d4bc903ae1734d97ee85
+--! Previous: sha1:a9d6933d54fb2a48186c19c30910d34d72485d99
+--! Hash: sha1:cad294e610b7dc9b4e209705ca780cc87d6bd99a
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

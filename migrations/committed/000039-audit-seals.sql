@@ -1,5 +1,5 @@
---! Previous: sha1:883af86231329c8935f7422a3943a9156271c657
---! Hash: sha1:9c2a55f6ca1a0558f327b9d60db75187bac29315
+--! Previous: sha1:b2fc1a1d3c4f96e62779e965698a74b466fcfb4e
+--! Hash: sha1:7df8294d3efc9cfdbc4f29fa86e79e2f6599bc46
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:d1655e146050a4da8e8919530d0ee256baf6bdbc
---! Hash: sha1:f7e9f7d4a2bb0d342b809f123b54822eb3f4bf1e
+--! Previous: sha1:bd3c114c50b92810996abc2960a4cc0a5a7eceef
+--! Hash: sha1:6653927218bb3fdd5d557f09aa9f075d71419997
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -1,5 +1,5 @@
---! Previous: sha1:ffbae5db4d3815ee33cbbfc656a95b39c3295077
---! Hash: sha1:3436c6672e5f9005ec5ad5f8c0d0a1acf36f4e3c
+--! Previous: sha1:5e862d2068d076f6cc75ad7c4132f68c1dfd9998
+--! Hash: sha1:a9d6933d54fb2a48186c19c30910d34d72485d99
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:e7a96655a55abf32d56705aaa1f2efa2de8e14b5
---! Hash: sha1:8ec00ce299c6a5991f9aec792321f289eba3d7e0
+--! Previous: sha1:ddf36b122c630b9bcb97cc87b7670c312208d884
+--! Hash: sha1:33043901632bc532a0ef2a9362fc8b5c24892d96
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

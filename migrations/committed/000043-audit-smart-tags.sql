@@ -1,5 +1,5 @@
---! Previous: sha1:333b53c402b01064dc392d9e2f2c0a2eb6849b3c
---! Hash: sha1:ffbae5db4d3815ee33cbbfc656a95b39c3295077
+--! Previous: sha1:32e486bece880d9761c3cf1ced6c02228cff9cc8
+--! Hash: sha1:5e862d2068d076f6cc75ad7c4132f68c1dfd9998
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

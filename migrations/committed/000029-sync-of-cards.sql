@@ -1,5 +1,5 @@
---! Previous: sha1:f7e9f7d4a2bb0d342b809f123b54822eb3f4bf1e
---! Hash: sha1:5b757d91d6010185f619a063bf5739c11135f4c0
+--! Previous: sha1:a2b62b04bc8f89e166d2b8749a52dc2cfb6cb095
+--! Hash: sha1:28d0b8b4788a958cc12f62f5c0e0a8be63dc2d3d
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

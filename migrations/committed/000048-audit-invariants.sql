@@ -1,5 +1,5 @@
---! Previous: sha1:8ec00ce299c6a5991f9aec792321f289eba3d7e0
---! Hash: sha1:d734085ab09c8a3542f17f7e8e9e35fae8a65e2f
+--! Previous: sha1:33043901632bc532a0ef2a9362fc8b5c24892d96
+--! Hash: sha1:ef8fc69b9f227e82522b3c34d6cf2636f8b37431
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

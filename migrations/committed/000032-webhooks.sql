@@ -1,5 +1,5 @@
---! Previous: sha1:d187dc5b4a680812e2b3b9614a91272dede0762e
---! Hash: sha1:7634ca6ff4a80eb12f9fdd0643dd3f9f73975fe9
+--! Previous: sha1:28756d01842369e7b0882e86761433ba7ec21028
+--! Hash: sha1:1a66b3106b25737e4fa1511f9f731437f74945b3
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

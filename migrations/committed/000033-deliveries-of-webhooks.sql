@@ -1,5 +1,5 @@
---! Previous: sha1:7634ca6ff4a80eb12f9fdd0643dd3f9f73975fe9
---! Hash: sha1:9a6e829b5d6b5c257528624f3825ab3f44f46b53
+--! Previous: sha1:1a66b3106b25737e4fa1511f9f731437f74945b3
+--! Hash: sha1:1809ddfbfc81ab39b1236d544cb2b0eb8944752a
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

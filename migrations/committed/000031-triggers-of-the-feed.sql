@@ -1,5 +1,5 @@
---! Previous: sha1:c24d1e05d1a6ca292329a30718fbd42f6dc185ec
---! Hash: sha1:d187dc5b4a680812e2b3b9614a91272dede0762e
+--! Previous: sha1:0d57b063ebbacd1a0e70b53256f88e3e12b960ea
+--! Hash: sha1:28756d01842369e7b0882e86761433ba7ec21028
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:ceb8157b85bb69cd0da5225e8b6597dc0aaf92e3
---! Hash: sha1:883af86231329c8935f7422a3943a9156271c657
+--! Previous: sha1:f5f743765c0402779c376a7021280b6a03207d8d
+--! Hash: sha1:b2fc1a1d3c4f96e62779e965698a74b466fcfb4e
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

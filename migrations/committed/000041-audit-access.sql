@@ -1,5 +1,5 @@
---! Previous: sha1:3b7f8d1b190f36fe0d0c0c3cc42a4ea0bb801cdf
---! Hash: sha1:594b210ba4ccb4c5727e85f9a9589770785f3f62
+--! Previous: sha1:06edadddb4e99109f7b3127a10ab6be387022cd5
+--! Hash: sha1:d2e15cf93d33e3247764915aa695559d6a9c809c
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

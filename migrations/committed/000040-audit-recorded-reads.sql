@@ -1,5 +1,5 @@
---! Previous: sha1:9c2a55f6ca1a0558f327b9d60db75187bac29315
---! Hash: sha1:3b7f8d1b190f36fe0d0c0c3cc42a4ea0bb801cdf
+--! Previous: sha1:7df8294d3efc9cfdbc4f29fa86e79e2f6599bc46
+--! Hash: sha1:06edadddb4e99109f7b3127a10ab6be387022cd5
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

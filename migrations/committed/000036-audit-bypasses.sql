@@ -1,5 +1,5 @@
---! Previous: sha1:1393c2556655b878fc3a247a45269e8834f93663
---! Hash: sha1:5e8801af5efd096bc2d6f5d34696e3759e0c9e0a
+--! Previous: sha1:68dacab895698b882abd6cd4e33bc35708cc0d61
+--! Hash: sha1:58c2242aa011dd9c8960d8f50410d0ca22ee6351
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:29dce418fc0978d6f11c6e589d7f029d0cbebd10
---! Hash: sha1:eaeb521ac065287e5d24fdc17bd0b17d2408f45e
+--! Previous: sha1:3d150bed7a4227f9a870778b816b3ca351d8389b
+--! Hash: sha1:157a2633ed74af65145052cf45921b2a31ab5275
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:1aaef17f2e08a4b8e121d4bc903ae1734d97ee85
---! Hash: sha1:e7a96655a55abf32d56705aaa1f2efa2de8e14b5
+--! Previous: sha1:cad294e610b7dc9b4e209705ca780cc87d6bd99a
+--! Hash: sha1:ddf36b122c630b9bcb97cc87b7670c312208d884
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:d734085ab09c8a3542f17f7e8e9e35fae8a65e2f
---! Hash: sha1:29dce418fc0978d6f11c6e589d7f029d0cbebd10
+--! Previous: sha1:ef8fc69b9f227e82522b3c34d6cf2636f8b37431
+--! Hash: sha1:3d150bed7a4227f9a870778b816b3ca351d8389b
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:eaeb521ac065287e5d24fdc17bd0b17d2408f45e
---! Hash: sha1:d1655e146050a4da8e8919530d0ee256baf6bdbc
+--! Previous: sha1:157a2633ed74af65145052cf45921b2a31ab5275
+--! Hash: sha1:bd3c114c50b92810996abc2960a4cc0a5a7eceef
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:5e8801af5efd096bc2d6f5d34696e3759e0c9e0a
---! Hash: sha1:ceb8157b85bb69cd0da5225e8b6597dc0aaf92e3
+--! Previous: sha1:58c2242aa011dd9c8960d8f50410d0ca22ee6351
+--! Hash: sha1:f5f743765c0402779c376a7021280b6a03207d8d
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
