@@ -203,11 +203,11 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
     ],
     [
       'plugins/ColumnFiltersPlugin.ts',
-      'query.where(sql {columnOf(query, attribute)} = any (array(select app_hidden.lowercase(unnest({list})))));',
+      'query.where(sql {columnOf(query, attribute)} {operator} {sqlValueWithCodec(value, codec)}),',
     ],
     [
       'plugins/ColumnFiltersPlugin.ts',
-      'query.where(sql {columnOf(query, attribute)} {operator} {sqlValueWithCodec(value, codec)}),',
+      'return (query) => query.where(sql {columnOf(query, attribute)} = any (array(select {folded})));',
     ],
     [
       'plugins/ColumnFiltersPlugin.ts',
@@ -232,6 +232,10 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
     [
       'plugins/ConnectionsPlugin.ts',
       'throw new Error({resource.name}: "@connection {tag}" is not <type>.<field>|@where …|@description …`);',
+    ],
+    [
+      'plugins/KeyFiltersPlugin.ts',
+      "query.where(sql ({sql.join(names, ', ')}) in (select * from unnest({sql.join(lists, ', ')})));",
     ],
     [
       'plugins/NodeTypePlugin.ts',

@@ -1,5 +1,5 @@
---! Previous: sha1:28d0b8b4788a958cc12f62f5c0e0a8be63dc2d3d
---! Hash: sha1:0d57b063ebbacd1a0e70b53256f88e3e12b960ea
+--! Previous: sha1:6d9e9fd51ab1023899a3ee767b8d1f305f3d3ae1
+--! Hash: sha1:155ff30b323b5872de297764c3dcd8d9c3642fda
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:0d57b063ebbacd1a0e70b53256f88e3e12b960ea
---! Hash: sha1:28756d01842369e7b0882e86761433ba7ec21028
+--! Previous: sha1:155ff30b323b5872de297764c3dcd8d9c3642fda
+--! Hash: sha1:a2546e26cd8254f40c9481402de269011007de01
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:28756d01842369e7b0882e86761433ba7ec21028
---! Hash: sha1:1a66b3106b25737e4fa1511f9f731437f74945b3
+--! Previous: sha1:a2546e26cd8254f40c9481402de269011007de01
+--! Hash: sha1:47084fa92f5b68e3d8cec98706050db9b95ff52b
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

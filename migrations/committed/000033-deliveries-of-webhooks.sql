@@ -1,5 +1,5 @@
---! Previous: sha1:1a66b3106b25737e4fa1511f9f731437f74945b3
---! Hash: sha1:1809ddfbfc81ab39b1236d544cb2b0eb8944752a
+--! Previous: sha1:47084fa92f5b68e3d8cec98706050db9b95ff52b
+--! Hash: sha1:3095c933f3f4f913ca6f916854cbdc5899a7015b
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:1809ddfbfc81ab39b1236d544cb2b0eb8944752a
---! Hash: sha1:18f5827a2e4f033c8f20bfa31ab8efb4b20e5a16
+--! Previous: sha1:3095c933f3f4f913ca6f916854cbdc5899a7015b
+--! Hash: sha1:4c4aa0e2af8f26fc0359f6cdc30e5f56ec86ebae
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

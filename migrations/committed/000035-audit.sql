@@ -1,5 +1,5 @@
---! Previous: sha1:18f5827a2e4f033c8f20bfa31ab8efb4b20e5a16
---! Hash: sha1:68dacab895698b882abd6cd4e33bc35708cc0d61
+--! Previous: sha1:4c4aa0e2af8f26fc0359f6cdc30e5f56ec86ebae
+--! Hash: sha1:fd82ef7149e54ce2a9ee53b684ebe8437f2281c9
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:68dacab895698b882abd6cd4e33bc35708cc0d61
---! Hash: sha1:58c2242aa011dd9c8960d8f50410d0ca22ee6351
+--! Previous: sha1:fd82ef7149e54ce2a9ee53b684ebe8437f2281c9
+--! Hash: sha1:6c6cc1e0d3be3b45e8c7ba0dd58567496fc10681
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:58c2242aa011dd9c8960d8f50410d0ca22ee6351
---! Hash: sha1:f5f743765c0402779c376a7021280b6a03207d8d
+--! Previous: sha1:6c6cc1e0d3be3b45e8c7ba0dd58567496fc10681
+--! Hash: sha1:4a5aa738c8cde9946839031dd5ef54c5fd56bfea
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:f5f743765c0402779c376a7021280b6a03207d8d
---! Hash: sha1:b2fc1a1d3c4f96e62779e965698a74b466fcfb4e
+--! Previous: sha1:4a5aa738c8cde9946839031dd5ef54c5fd56bfea
+--! Hash: sha1:ca0f133ab1b3f6f8c6e1e70d02e3012a8efa95c9
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

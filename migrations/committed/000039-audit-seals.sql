@@ -1,5 +1,5 @@
---! Previous: sha1:b2fc1a1d3c4f96e62779e965698a74b466fcfb4e
---! Hash: sha1:7df8294d3efc9cfdbc4f29fa86e79e2f6599bc46
+--! Previous: sha1:ca0f133ab1b3f6f8c6e1e70d02e3012a8efa95c9
+--! Hash: sha1:061e1ceecba38244abd6c755f75d882f883b6060
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

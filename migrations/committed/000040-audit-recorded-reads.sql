@@ -1,5 +1,5 @@
---! Previous: sha1:7df8294d3efc9cfdbc4f29fa86e79e2f6599bc46
---! Hash: sha1:06edadddb4e99109f7b3127a10ab6be387022cd5
+--! Previous: sha1:061e1ceecba38244abd6c755f75d882f883b6060
+--! Hash: sha1:22e4a2825db12daa5c84dadde7602724b1531ae0
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

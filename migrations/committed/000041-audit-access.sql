@@ -1,5 +1,5 @@
---! Previous: sha1:06edadddb4e99109f7b3127a10ab6be387022cd5
---! Hash: sha1:d2e15cf93d33e3247764915aa695559d6a9c809c
+--! Previous: sha1:22e4a2825db12daa5c84dadde7602724b1531ae0
+--! Hash: sha1:ed303e2eef42c676252502de624d8b89d7ff6dc2
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

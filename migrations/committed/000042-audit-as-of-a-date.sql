@@ -1,5 +1,5 @@
---! Previous: sha1:d2e15cf93d33e3247764915aa695559d6a9c809c
---! Hash: sha1:32e486bece880d9761c3cf1ced6c02228cff9cc8
+--! Previous: sha1:ed303e2eef42c676252502de624d8b89d7ff6dc2
+--! Hash: sha1:92870f738509c19990c782628a281f5172728204
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

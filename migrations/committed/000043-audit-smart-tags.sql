@@ -1,5 +1,5 @@
---! Previous: sha1:32e486bece880d9761c3cf1ced6c02228cff9cc8
---! Hash: sha1:5e862d2068d076f6cc75ad7c4132f68c1dfd9998
+--! Previous: sha1:92870f738509c19990c782628a281f5172728204
+--! Hash: sha1:1d078285748db570dea1ea17009057216f480796
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:5e862d2068d076f6cc75ad7c4132f68c1dfd9998
---! Hash: sha1:a9d6933d54fb2a48186c19c30910d34d72485d99
+--! Previous: sha1:1d078285748db570dea1ea17009057216f480796
+--! Hash: sha1:6d4f6faeefe3fd38dc38c722166eec9773dbf0f7
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:a9d6933d54fb2a48186c19c30910d34d72485d99
---! Hash: sha1:cad294e610b7dc9b4e209705ca780cc87d6bd99a
+--! Previous: sha1:6d4f6faeefe3fd38dc38c722166eec9773dbf0f7
+--! Hash: sha1:6b1828c5489b83324b42a95590d9a4743b3da067
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:cad294e610b7dc9b4e209705ca780cc87d6bd99a
---! Hash: sha1:ddf36b122c630b9bcb97cc87b7670c312208d884
+--! Previous: sha1:6b1828c5489b83324b42a95590d9a4743b3da067
+--! Hash: sha1:8c434852c4631f00806b1b4881ae7854b080caf1
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

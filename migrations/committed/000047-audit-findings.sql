@@ -1,5 +1,5 @@
---! Previous: sha1:ddf36b122c630b9bcb97cc87b7670c312208d884
---! Hash: sha1:33043901632bc532a0ef2a9362fc8b5c24892d96
+--! Previous: sha1:8c434852c4631f00806b1b4881ae7854b080caf1
+--! Hash: sha1:08f624e72c5c7beee9c800e514a7dad04d50175f
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:33043901632bc532a0ef2a9362fc8b5c24892d96
---! Hash: sha1:ef8fc69b9f227e82522b3c34d6cf2636f8b37431
+--! Previous: sha1:08f624e72c5c7beee9c800e514a7dad04d50175f
+--! Hash: sha1:e0e19c7b874a93f43f54d93c4728b27e0a299f8d
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:ef8fc69b9f227e82522b3c34d6cf2636f8b37431
---! Hash: sha1:3d150bed7a4227f9a870778b816b3ca351d8389b
+--! Previous: sha1:e0e19c7b874a93f43f54d93c4728b27e0a299f8d
+--! Hash: sha1:6f198ae2fca86b0a793cf18a31c087e6e92e850f
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:3d150bed7a4227f9a870778b816b3ca351d8389b
---! Hash: sha1:157a2633ed74af65145052cf45921b2a31ab5275
+--! Previous: sha1:6f198ae2fca86b0a793cf18a31c087e6e92e850f
+--! Hash: sha1:b0b8c8dc9dc5d2911ce7cd5175434a947323bdc3
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

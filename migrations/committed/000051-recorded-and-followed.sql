@@ -1,5 +1,5 @@
---! Previous: sha1:157a2633ed74af65145052cf45921b2a31ab5275
---! Hash: sha1:bd3c114c50b92810996abc2960a4cc0a5a7eceef
+--! Previous: sha1:b0b8c8dc9dc5d2911ce7cd5175434a947323bdc3
+--! Hash: sha1:2682e76e14624c2b64fe10f6fb602392606ef89a
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

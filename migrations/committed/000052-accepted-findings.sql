@@ -1,5 +1,5 @@
---! Previous: sha1:bd3c114c50b92810996abc2960a4cc0a5a7eceef
---! Hash: sha1:6653927218bb3fdd5d557f09aa9f075d71419997
+--! Previous: sha1:2682e76e14624c2b64fe10f6fb602392606ef89a
+--! Hash: sha1:51d90ccdc007fe835333d8d90fe2aa9cfc39838d
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

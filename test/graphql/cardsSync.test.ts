@@ -322,7 +322,7 @@ describe('cardsSync', () => {
     unsubscribe('statement:sent', note);
 
     expect(data).toEqual({ cardsSync: { results: Array(1000).fill({ outcome: 'CREATED' }) } });
-    const isAside = (text: string) => /verify_access_token|require_access_token|^explain/i.test(text);
+    const isAside = (text: string) => /verify_access_token|require_access_token|note_uses|^explain/i.test(text);
     expect(texts.filter((text) => !isAside(text))).toEqual([expect.stringContaining('cards_sync')]);
   });
 

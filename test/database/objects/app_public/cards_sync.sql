@@ -7,6 +7,8 @@ AS $function$
     organization uuid = app_hidden.current_organization_id();
     is_dry_run boolean = coalesce(dry_run, false);
     judged app_hidden.judged_card[];
+    holder_ids uuid[];
+    locked int;
     written app_public.cards[];
     tries int = 0;
   begin
@@ -16,16 +18,17 @@ AS $function$
     if not is_dry_run then
       -- Syncs of one organization wait for each other.
       perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.cards', 0)));
-      -- Who is there stays until the end, so that however many leave meanwhile, no card is given to one of them. Users in one order, before
-      -- cards: so a sync and the deletion of one user never wait for each other.
-      perform from app_public.users u
-      where u.organization_id = organization
-        and u.external_identifier = any (array(select g ->> 'user_external_identifier' from unnest(cards_sync.cards) as g))
-      order by u.id for key share;
     end if;
     loop
       judged = app_hidden.refuse_cards(app_hidden.judge_cards(cards_sync.cards));
       exit when is_dry_run;
+      -- Who gets a card stays until the end: if somebody has left since, the rows are judged again, however often. Users in one order, before
+      -- cards: so a sync and the deletion of one user never wait for each other.
+      holder_ids = array(
+        select distinct holder.id from unnest(judged) as j, unnest(j.holder_ids) as holder (id) where j.outcome in ('CREATED', 'UPDATED'));
+      perform from app_public.users u where u.organization_id = organization and u.id = any (holder_ids) order by u.id for key share;
+      get diagnostics locked = row_count;
+      continue when locked < cardinality(holder_ids);
       begin
         written = app_hidden.write_cards(judged);
         exit;
