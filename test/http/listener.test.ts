@@ -21,6 +21,7 @@ let arrived: number;
 let admitted: Map<string, ServerResponse>;
 let answersAtOnce: boolean;
 let closed: Set<string>;
+let refused: (string | undefined)[];
 let logged: object[];
 let work: (request: IncomingMessage) => Promise<void>;
 
@@ -32,6 +33,7 @@ beforeEach(async () => {
   answersAtOnce = false;
   closed = new Set();
   logged = [];
+  refused = [];
   work = async () => undefined;
   await start(4);
 });
@@ -71,6 +73,8 @@ it('refuses a request that has waited too long', async () => {
   expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
   expect(headers['cache-control']).toBe('no-store');
   expect(JSON.parse(body)).toEqual({ error: 'temporarily_unavailable', error_description: expect.any(String) });
+  // A slow database is no overload.
+  expect(logged).toEqual([]);
   answerAll();
   expect(await statuses(sent)).toEqual([200, 200, 200]);
 });
@@ -88,8 +92,15 @@ it('sheds load when too many wait, and logs the overload when it begins and when
   expect(logged).toEqual([expect.objectContaining({ tenant: 'sign-in' })]);
   expect(closed.has('/0')).toBe(false);
 
-  await clock.advance(2100);
-  expect(logged.slice(1)).toEqual([expect.objectContaining({ refused: 5 })]);
+  await clock.advance(500);
+  const later = send('/later');
+  await arrive(slots + 6);
+  await clock.advance(500);
+  expect((await later).status).toBe(503);
+  expect(logged).toHaveLength(1);
+
+  await clock.advance(1600);
+  expect(logged.slice(1)).toEqual([expect.objectContaining({ refused: 6 })]);
   answerAll();
   expect(await statuses(sent)).toEqual([200, 200, 200]);
 });
@@ -110,8 +121,8 @@ it('serves fewer requests at once in an overload, so that each takes less time',
 it('serves again as before when an overload is over', async () => {
   await overload();
   await clock.advance(10_000);
-  const sent = await fill();
-  const late = send('/late');
+  const sent = await fill('busy');
+  const late = send('/late', { authorization: 'busy' });
   await arrive(slots + 1);
 
   await clock.advance(900);
@@ -211,6 +222,27 @@ it('forgets a request whose client has disconnected', async () => {
   expect(await statuses([...sent, late])).toEqual([200, 200, 200, 200]);
 });
 
+it('refuses nothing to a client that disconnects while its request queues again', async () => {
+  work = async (incoming) => {
+    for await (const _chunk of incoming);
+    await requeueCaller();
+  };
+  const leaving = begin('/leaving');
+  await arrive(1);
+  const sent = await fill();
+  leaving.finish();
+  await turns();
+
+  const failed = expect(leaving.answer).rejects.toThrow('socket hang up');
+  leaving.leave();
+  await until(() => closed.has('/leaving'));
+
+  expect(refused).toEqual([]);
+  await failed;
+  answerAll();
+  expect(await statuses(sent)).toEqual([200, 200, 200]);
+});
+
 it('charges a request to its organization when that is known', async () => {
   work = async () => identifyCaller('organization');
   const sent = await fill('new');
@@ -247,7 +279,10 @@ async function start(maxWaiting: number): Promise<void> {
         if (answersAtOnce) response.end();
         else admitted.set(incoming.url ?? '', response);
       },
-      refuse: createRefusal({ log: createLog('silent'), isHttps: false, corsOrigins: [] }),
+      refuse(incoming, response) {
+        refused.push(incoming.url);
+        refuse(incoming, response);
+      },
       config: { ...settings, maxWaiting },
       metrics: createMetrics(),
       routeOf: (url) => url,
@@ -262,6 +297,8 @@ async function start(maxWaiting: number): Promise<void> {
   });
 }
 
+const refuse = createRefusal({ log: createLog('silent'), isHttps: false, corsOrigins: [] });
+
 type Received = { status: number; headers: IncomingMessage['headers']; body: string };
 
 function begin(path: string, headers: Record<string, string> = {}, method = 'POST') {
@@ -272,7 +309,7 @@ function begin(path: string, headers: Record<string, string> = {}, method = 'POS
     const chunks = await response.toArray();
     return { status: response.statusCode ?? 0, headers: response.headers, body: chunks.join('') };
   };
-  return { answer: received(), finish: () => sent.end() };
+  return { answer: received(), finish: () => sent.end(), leave: () => sent.destroy() };
 }
 
 function send(path: string, headers: Record<string, string> = {}): Promise<Received> {
