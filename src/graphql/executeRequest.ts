@@ -22,7 +22,7 @@ import type { Answer } from './execution/answer.ts';
 import { createExecution } from './execution/execution.ts';
 import type { ExecutionOptions } from './execution/executionOptions.ts';
 import { createIntrospectionCache } from './execution/introspection.ts';
-import { isExpensive, isHuge } from './offload/isExpensive.ts';
+import { isExpensive } from './offload/isExpensive.ts';
 import type { OffloadThread } from './offload/OffloadThread.ts';
 import { readIdempotencyKey } from './request/idempotencyKey.ts';
 import { wantsEvents } from './request/negotiate.ts';
@@ -74,7 +74,7 @@ export function createRequestExecution(options: RequestExecutionOptions, parser:
       return null;
     }
     const run = () =>
-      isExpensive(operation) && (offload.prepare() || isHuge(operation))
+      isExpensive(operation)
         ? traced('execute elsewhere', () =>
             offload.execute(operation, wantsEvents(response) ? null : chooseEncoding(request)),
           )

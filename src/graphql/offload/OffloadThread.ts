@@ -55,12 +55,6 @@ export class OffloadThread {
     return this.#state;
   }
 
-  /** Starts the thread unless it has started. @returns whether it can execute operations at once */
-  prepare(): boolean {
-    this.#worker ??= this.#start();
-    return this.#state !== null;
-  }
-
   /** @param encoding of the answer; null when its text is needed */
   execute(operation: Operation, encoding: Encoding | null): Promise<Answer> {
     const { token, signal } = operation;
