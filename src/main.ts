@@ -35,9 +35,18 @@ endOnCrash((error) => reportFailure(error, process.env.LOG_LEVEL));
 const command = commands.get(name);
 try {
   if (!command) throw new StartupError(`There is no command ${name}; there are ${[...commands.keys()].join(', ')}.`);
-  await command(args);
+  if (!(await printHelp())) await command(args);
 } catch (error) {
   process.exit(reportFailure(error, process.env.LOG_LEVEL));
+}
+
+/** Prints what a command does, with an example. `admin` and `audit` have further commands, and print their own. */
+async function printHelp(): Promise<boolean> {
+  if (!args.includes('--help') || name === 'admin' || name === 'audit') return false;
+  const { commandHelps, commandHelpText } = await import('./commands/help.ts');
+  const help = commandHelps[name];
+  if (help) console.log(commandHelpText(help));
+  return help !== undefined;
 }
 
 /** `npm start` */

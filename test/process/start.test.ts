@@ -1,6 +1,7 @@
 import { access, cp, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
+import { type CommandHelp, commandHelps, commandHelpText } from '../../src/commands/help.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { startProcess } from '../support/process.ts';
@@ -25,7 +26,16 @@ describe('starting', () => {
     const started = startProcess(['dance'], { PATH });
 
     expect(await started.exited).toEqual({ code: 1, signal: null });
-    expect(started.output.stderr).toContain('There is no command dance');
+    const [, names = ''] = /^There is no command dance; there are (.*), --help\.\n$/.exec(started.output.stderr) ?? [];
+    expect(names.split(', ').toSorted()).toEqual(Object.keys(commandHelps).toSorted());
+  });
+
+  it.each(['commit', 'reset'])('%s --help shows an example, and does nothing else', async (name) => {
+    const started = startProcess([name, '--help'], { PATH, DATA_DIR: '/nonexistent/data' });
+
+    expect(await started.exited).toEqual({ code: 0, signal: null });
+    expect(started.output.stdout).toBe(`${commandHelpText(commandHelps[name] as CommandHelp)}\n`);
+    expect(started.output.stdout).toContain(`Example:\n  npm run db:${name}`);
   });
 
   it('says in one line that the port is taken', async () => {

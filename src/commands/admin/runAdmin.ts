@@ -5,6 +5,7 @@ import { StartupError } from '../../errors/startupError.ts';
 import { purgeExpired } from '../../oauth/purge/purgeExpired.ts';
 import { applyDocument } from '../../provisioning/applyDocument.ts';
 import { documentJsonSchema } from '../../provisioning/document.ts';
+import { addExamples } from '../addExamples.ts';
 import { runProgram } from '../runProgram.ts';
 import { addApplicationCommands } from './applicationCommands.ts';
 import { printDatabaseUrl } from './printDatabaseUrl.ts';
@@ -103,8 +104,30 @@ Exit code 1 when some could not be moved; the ids of their users and webhooks ar
     .description("prints the owner's connection URL, for psql and the like")
     .action(() => printDatabaseUrl(loadConfig()));
 
+  addExamples(program, 'admin', examples);
   return program;
 }
+
+/** The arguments of an example for each command. */
+export const examples: Readonly<Record<string, string>> = {
+  apply: 'apply organizations.json',
+  'list-applications': 'list-applications --organization Demo',
+  'create-application':
+    'create-application --organization Demo --name "Door App" --client-id door-app --public --redirect-uri https://doors.example.com/callback',
+  'disable-application': 'disable-application demo-external',
+  'enable-application': 'enable-application demo-external',
+  'rotate-secret': 'rotate-secret demo-backend',
+  'retire-secret': 'retire-secret demo-backend',
+  'end-application-tokens': 'end-application-tokens demo-mobile',
+  'set-password': 'set-password --organization Demo --email grace@demo.test < password.txt',
+  'disable-user': 'disable-user --organization Demo --external-identifier konrad',
+  'enable-user': 'enable-user --organization Demo --external-identifier konrad',
+  'end-user-tokens': 'end-user-tokens --organization Demo --email ada@demo.test',
+  're-encrypt': 're-encrypt',
+  purge: 'purge',
+  'take-charge': 'take-charge',
+  'database-url': 'database-url',
+};
 
 const print = (result: unknown) => void process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
 

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import type { Config } from '../../config.ts';
 import { type Holder, scopeNames, scopes } from '../../token/scopes.ts';
+import { addExamples } from '../addExamples.ts';
 import { runProgram } from '../runProgram.ts';
 import { readChanges } from './changes.ts';
 import { diff } from './diff.ts';
@@ -36,7 +37,7 @@ export async function runAudit(
 type Run = (ask: (database: AuditedDatabase) => Promise<Answer>) => Promise<void>;
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the commands are declared in the order in which `--help` lists them.
-function createAuditProgram(run: Run): Command {
+export function createAuditProgram(run: Run): Command {
   const program = new Command('audit')
     .description('Says who may do what in the database, who can see or change a row and why, and who changed what.')
     .usage('[command] [arguments]')
@@ -108,8 +109,22 @@ function createAuditProgram(run: Run): Command {
     .description('proves that no client role can break an invariant, or shows a row with which it does')
     .option('--mutate', 'also weakens each part of each policy and each right, and says what notices')
     .action((options) => run((database) => prove(database, options)));
+  addExamples(program, 'audit', examples);
   return program;
 }
+
+/** The arguments of an example for each command. */
+export const examples: Readonly<Record<string, string>> = {
+  'who-can': 'who-can app_public.units 0197f6a0-5c1e-7d10-8a3c-2b7e5f3f9a01',
+  explain: 'explain me:grace@demo.test app_public.units 0197f6a0-5c1e-7d10-8a3c-2b7e5f3f9a01',
+  visible: 'visible me:grace@demo.test --at yesterday',
+  changes: 'changes --table app_public.users --since yesterday',
+  unused: 'unused --since 2026-11-21',
+  diff: 'diff main',
+  seal: 'seal',
+  verify: 'verify --head 1-9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  prove: 'prove --mutate',
+};
 
 const keyHelp = 'its id; or its key as JSON, such as \'{"user_id": "…", "unit_id": "…"}\'';
 
