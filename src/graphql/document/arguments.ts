@@ -11,6 +11,7 @@ import type { CursorChecks } from './argumentProblems.ts';
 import { DocumentError, type PreparedDocument } from './document.ts';
 import { misplacedNulls, selectedIn } from './misplacedNulls.ts';
 import { CostAnalysis, type QueryCost } from './queryCost.ts';
+import { suggest } from './suggestions.ts';
 
 /**
  * Query cost analysis, and validation of variables, page arguments and filters, before execution.
@@ -50,7 +51,11 @@ export function coerceVariables(
 ): CheckedArguments['coerced'] {
   const definitions = prepared.operation.variableDefinitions ?? [];
   const { errors, coerced } = getVariableValues(schema, definitions, variables, { hideSuggestions, maxErrors: 50 });
-  if (errors) throw new DocumentError(errors.map((error) => badVariable(error, prepared)));
+  if (errors) {
+    const declared = new Set(definitions.map(({ variable }) => variable.name.value));
+    const others = hideSuggestions ? [] : Object.keys(variables).filter((name) => !declared.has(name));
+    throw new DocumentError(errors.map((error) => badVariable(error, prepared, variables, others)));
+  }
   // Without a prototype: a variable may be called `constructor`.
   return Object.setPrototypeOf(coerced, null);
 }
@@ -68,14 +73,22 @@ export type CheckedArguments = {
 
 /**
  * Adds the variable to GraphQL.js' error as `extensions.variable`.
- * `extensions.argument` is the argument that the variable is for.
+ * `extensions.argument` is the argument that the variable is for. If the variable is absent, the message names one that was sent under
+ * nearly its name.
  */
-function badVariable(error: GraphQLError, prepared: PreparedDocument): GraphQLError {
+function badVariable(
+  error: GraphQLError,
+  prepared: PreparedDocument,
+  variables: Readonly<Record<string, unknown>>,
+  others: readonly string[],
+): GraphQLError {
   const { nodes = [] } = error;
   const node = nodes[0];
   // A scalar that takes any value converts it to text, which overflows the stack if lists are nested too deep.
   const message = rootOf(error) instanceof RangeError ? 'A variable is nested too deep.' : error.message;
   const variable = node?.kind === Kind.VARIABLE_DEFINITION ? node.variable.name.value : undefined;
   const names = variable === undefined ? {} : { argument: argumentOf(variable, selectedIn(prepared)), variable };
-  return new GraphQLError(message, { nodes, extensions: { code: 'BAD_USER_INPUT', ...names } });
+  const isAbsent = variable !== undefined && !Object.hasOwn(variables, variable);
+  const near = isAbsent ? suggest(variable, others, '', 'it by') : '';
+  return new GraphQLError(message + near, { nodes, extensions: { code: 'BAD_USER_INPUT', ...names } });
 }

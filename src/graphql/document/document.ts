@@ -20,6 +20,7 @@ import { exceededLimits, fragmentsOf, limitExceeded, measureOperations, type Siz
 import { isNestedTooDeep } from './nesting.ts';
 import { findConflicts } from './overlappingFields.ts';
 import { bytesOfPlans, withIsolatedPlanCache } from './plans.ts';
+import { suggest, suggestingRules } from './suggestions.ts';
 
 /** A valid document within the limits, and the requested operation. */
 export type PreparedDocument = {
@@ -76,7 +77,10 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
     const { sizes, ...document } = known.get(query) ?? readNew(query, hideSuggestions);
     const operation = getOperationAST(document.document, operationName);
     const size = operation && sizes.get(operation);
-    if (!size) throw new DocumentError([refusal('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName))]);
+    if (!size) {
+      const names = hideSuggestions ? [] : [...sizes.keys()].flatMap(({ name }) => name?.value ?? []);
+      throw new DocumentError([refusal('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName, names))]);
+    }
     return { ...document, operation, size, query };
   };
   return Object.assign(readDocument, {
@@ -107,7 +111,9 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
 }
 
 /** GraphQL.js' rules except the comparison of pairs of fields, which {@link findConflicts} replaces. */
-const linearRules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule);
+const linearRules = specifiedRules
+  .filter((rule) => rule !== OverlappingFieldsCanBeMergedRule)
+  .map((rule) => suggestingRules.get(rule) ?? rule);
 
 function parseDocument(
   query: string,
@@ -141,8 +147,8 @@ function toValidationErrors(errors: readonly GraphQLError[]): GraphQLError[] {
   );
 }
 
-function whyNoOperation(operationName: string | null): string {
+function whyNoOperation(operationName: string | null, names: readonly string[]): string {
   return operationName === null
     ? 'The document has several operations, or none; say which one with "operationName".'
-    : 'The document has no operation of the name in "operationName".';
+    : `The document has no operation of the name in "operationName".${suggest(operationName, names)}`;
 }
