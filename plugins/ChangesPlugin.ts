@@ -8,6 +8,7 @@ import {
   listen,
   type Step,
 } from 'postgraphile/grafast';
+import { parse } from 'postgraphile/graphql';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
 import { type CursorKeys, encodePosition } from './changeCursor.ts';
@@ -18,8 +19,11 @@ import { assertScope } from './RootFieldsPlugin.ts';
 declare global {
   namespace Grafast {
     interface Context {
-      /** The changes of a subscription, each once it is certain. `after` is a cursor of the feed. */
-      readonly followChanges?: (after: string | null | undefined) => Promise<AsyncGenerator<FeedChange>>;
+      /** The changes of a subscription that are wanted, each once it is certain. `after` is a cursor of the feed. */
+      readonly followChanges?: (
+        after: string | null | undefined,
+        isWanted: (change: FeedChange) => boolean,
+      ) => Promise<AsyncGenerator<FeedChange>>;
     }
   }
 }
@@ -32,7 +36,9 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   const { changeNaming } = build as GraphileBuild.Build;
 
   return {
-    typeDefs: gql`
+    typeDefs: [
+      followedTypeEnum([...changeNaming.followedTypes.keys()]),
+      gql`
       extend type App {
         """What has changed in the organization, oldest first, up to what is certain. Changes are kept for 30 days."""
         changes(
@@ -40,6 +46,8 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
           after: Cursor
           """Only the first \`n\` changes: at most 1,000; 100 by default. With 0 the end cursor is the present."""
           first: Int
+          """Only changes of these types. An empty list matches nothing. A page may then have less changes than \`first\` though there are more: go on from its end cursor."""
+          typeNames: [FollowedType!]
         ): ChangeConnection!
       }
 
@@ -48,6 +56,8 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
         changes(
           """Also what has changed after this cursor."""
           after: Cursor
+          """Only changes of these types. An empty list matches nothing."""
+          typeNames: [FollowedType!]
         ): Change!
       }
 
@@ -86,7 +96,7 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
         """What happened."""
         operation: ChangeOperation!
         """The type of the object."""
-        typeName: String!
+        typeName: FollowedType!
         """The id of the object."""
         id: ID!
         """The object as it is now; null when it is gone."""
@@ -97,11 +107,15 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
         at: Datetime!
       }
     `,
+    ],
     objects: {
       App: {
         plans: {
           changes(_$app: Step, args: FieldArgs) {
-            const $arguments = list([context(), args.getRaw('after'), args.getRaw('first')]);
+            const $arguments = list([
+              context(),
+              ...['after', 'first', 'typeNames'].map((name) => args.getRaw(name)),
+            ] as never) as Step<Arguments>;
             return lambda($arguments, pageOf(changeNaming));
           },
         },
@@ -110,7 +124,10 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
         plans: {
           changes: {
             subscribePlan: (_$root: Step, args: FieldArgs) =>
-              listen(lambda(context(), subscriberOf), args.getRaw('after')),
+              listen(
+                lambda(context(), subscriberOf(changeNaming)),
+                lambda(list([args.getRaw('after'), args.getRaw('typeNames')]), topicOf, true) as Step<never>,
+              ),
             plan: ($change: Step) =>
               lambda(
                 list([context(), $change as Step<FeedChange>]),
@@ -130,15 +147,33 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
   };
 }, 'ChangesPlugin');
 
-type Arguments = readonly [Grafast.Context, after: string | null | undefined, first: number | null | undefined];
+/** The enum of the followed types, the next team's too. */
+const followedTypeEnum = (names: readonly string[]) =>
+  parse(`"""The types of objects whose changes are followed.""" enum FollowedType { ${names.join(' ')} }`);
+
+type Arguments = readonly [
+  Grafast.Context,
+  after: string | null | undefined,
+  first: number | null | undefined,
+  typeNames: TypeNames,
+];
+
+type TypeNames = readonly string[] | null | undefined;
+
+/** Those of the types as the feed has them; null for all. */
+const rowsOf = ({ followedTypes }: Naming, typeNames: TypeNames) =>
+  typeNames?.flatMap((name) => followedTypes.get(name) ?? []) ?? null;
 
 const pageOf =
   (naming: Naming) =>
-  async ([graph, after, first]: Arguments) => {
+  async ([graph, after, first, typeNames]: Arguments) => {
     const size = first ?? defaultPageSize;
     const start = startOf(graph, after);
-    const { changes, end } =
-      size === 0 && !start ? { changes: [], end: await readEnd(graph) } : await readFeed(graph, start, size + 1);
+    const { changes, end, isWhole } =
+      size === 0 && !start
+        ? { changes: [], end: await readEnd(graph), isWhole: true }
+        : await readFeed(graph, start, size + 1, rowsOf(naming, typeNames));
+    const hasMore = changes.length > size;
     const nodes = changes.slice(0, size).map((change) => presentChange(change, naming, graph));
     graph.countRows?.(nodes.length);
     return {
@@ -147,19 +182,26 @@ const pageOf =
       pageInfo: {
         // An empty page has no row to go back to. Its end is the position behind all that is certain.
         hasPreviousPage: false,
-        hasNextPage: changes.length > size,
+        hasNextPage: hasMore || !isWhole,
         startCursor: nodes[0]?.cursor ?? null,
-        endCursor: nodes.at(-1)?.cursor ?? (size > 0 || !start ? encodePosition(end, graph) : after),
+        // Behind the last change that was looked at, of whatever type.
+        endCursor: (hasMore && nodes.at(-1)?.cursor) || (size > 0 || !start ? encodePosition(end, graph) : after),
       },
     };
   };
 
 /** The source of events for `listen`. @throws `FORBIDDEN` unless the token has scope `app` */
-function subscriberOf({ scopes, followChanges }: Grafast.Context): GrafastSubscriber<Record<string, FeedChange>> {
-  assertScope(scopes, 'app');
-  if (!followChanges) throw new Error('A subscription was executed without followChanges in its context');
-  return { subscribe: (after: unknown) => followChanges(after as string | null) };
-}
+const subscriberOf =
+  (naming: Naming) =>
+  ({ scopes, followChanges }: Grafast.Context): GrafastSubscriber<Record<string, FeedChange>> => {
+    assertScope(scopes, 'app');
+    if (!followChanges) throw new Error('A subscription was executed without followChanges in its context');
+    const subscribe = ({ after, typeNames }: ReturnType<typeof topicOf>) =>
+      followChanges(after, (change) => !typeNames || typeNames.includes(naming.typeOf(change)));
+    return { subscribe: subscribe as never };
+  };
+
+const topicOf = ([after, typeNames]: readonly [string | null | undefined, TypeNames]) => ({ after, typeNames });
 
 /** A change as the graph shows it; `node` is fetched by its id. */
 export type Change = {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { PgResource } from 'postgraphile/@dataplan/pg';
 import { context, lambda, list, type ObjectStep, type Step } from 'postgraphile/grafast';
-import { GraphQLList, GraphQLNonNull, GraphQLString } from 'postgraphile/graphql';
+import { type GraphQLEnumType, GraphQLList, GraphQLNonNull, GraphQLString } from 'postgraphile/graphql';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
 import { type Change, presentChange } from './ChangesPlugin.ts';
@@ -25,7 +25,7 @@ export const WebhooksPlugin: GraphileConfig.Plugin = extendSchema((build) => {
     typeDefs: gql`
       extend type Webhook {
         """The types whose changes are sent; null for all that are followed."""
-        typeNames: [String!]
+        typeNames: [FollowedType!]
       }
 
       extend type WebhookDelivery {
@@ -44,7 +44,18 @@ export const WebhooksPlugin: GraphileConfig.Plugin = extendSchema((build) => {
       }
     `,
     objects: {
-      Webhook: { plans: { typeNames: ($webhook: Row) => $webhook.get('type_names') } },
+      Webhook: {
+        plans: {
+          // One of before may have another name by now.
+          typeNames: ($webhook: Row) =>
+            lambda(
+              $webhook.get('type_names'),
+              (names: readonly string[] | null) =>
+                names?.filter((name) => changeNaming.followedTypes.has(name)) ?? null,
+              true,
+            ),
+        },
+      },
       WebhookDelivery: {
         plans: {
           change($delivery: Row & { record(): Step }) {
@@ -98,9 +109,18 @@ export const WebhookInputsPlugin: GraphileConfig.Plugin = {
     hooks: {
       build(build) {
         const inputs = build.inputsFromContext as Map<string, InputFromContext>;
-        const typeNames = new GraphQLList(new GraphQLNonNull(GraphQLString));
         inputs.set('WebhookUrl', { type: GraphQLString, read: readUrl });
-        inputs.set('FollowedTypes', { type: typeNames, read: readingTypes(build as GraphileBuild.Build) });
+        inputs.set('FollowedTypes', {
+          // The enum is made later.
+          get type() {
+            const { getTypeByName } = build as GraphileBuild.Build;
+            return new GraphQLList(new GraphQLNonNull(getTypeByName('FollowedType') as GraphQLEnumType));
+          },
+          read: (_graph, args, argument) => {
+            const names = args[argument] as readonly string[] | null | undefined;
+            return names && [...new Set(names)];
+          },
+        });
         inputs.set('WebhookSecret', { type: null, read: sealSecret });
         return build;
       },
@@ -116,21 +136,6 @@ const readUrl: InputFromContext['read'] = (graph, args, argument) => {
   if (problem) throw refusal('BAD_USER_INPUT', problem, { argument });
   return url;
 };
-
-function readingTypes({ changeNaming }: GraphileBuild.Build): InputFromContext['read'] {
-  return async (graph, args, argument) => {
-    assertScope(graph.scopes, 'app');
-    const names = args[argument] as readonly string[] | null | undefined;
-    if (names == null) return names;
-    const { rows } = await graph.withPgClient(graph.pgSettings, (client) =>
-      client.query<{ relation: string }>({ text: 'select relation from feed.followed() as relation' }),
-    );
-    const followed = rows.flatMap(({ relation }) => changeNaming.typesOf(relation)).sort();
-    if (!names.every((name) => followed.includes(name)))
-      throw refusal('BAD_USER_INPUT', `Followed types are ${followed.join(', ')}.`, { argument });
-    return [...new Set(names)];
-  };
-}
 
 /** `whsec_` and 24 random bytes, as Standard Webhooks say. */
 const sealSecret: InputFromContext['read'] = (graph, { id }, _argument, names) => {

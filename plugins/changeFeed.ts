@@ -16,8 +16,12 @@ export type FeedRow = {
   readonly columns: readonly string[];
 };
 
-/** Changes that are certain, and the position behind the last of them. */
-export type FeedPage = { readonly changes: readonly FeedChange[]; readonly end: FeedPosition };
+/** Changes that are certain, and the position behind the last one that was looked at; whether nothing is behind that. */
+export type FeedPage = {
+  readonly changes: readonly FeedChange[];
+  readonly end: FeedPosition;
+  readonly isWhole: boolean;
+};
 
 /** The claims of one token, under which a page is read. */
 export type FeedReader = Pick<Grafast.Context, 'organizationId' | 'pgSettings' | 'withPgClient'>;
@@ -47,19 +51,33 @@ export function startOf(
 /**
  * Reads the next changes after a position, at most `count`.
  *
+ * @param wanted the rows of these types alone: then no more than {@link maxScanned} changes are looked at
  * @throws `CURSOR_EXPIRED` when the position is older than what is kept, or was issued before the database was restored
  */
-export async function readFeed(graph: FeedReader, after: FeedPosition | null, count: number): Promise<FeedPage> {
+export async function readFeed(
+  graph: FeedReader,
+  after: FeedPosition | null,
+  count: number,
+  wanted: readonly Pick<FeedRow, 'relation' | 'type'>[] | null = null,
+): Promise<FeedPage> {
   const { horizon, id } = after ?? beginning;
-  const { changes, ...feed } = await readPage(graph, after, { text: changesAfter, values: [horizon, id, count] });
-  const last = changes.at(-1);
+  const statement = wanted
+    ? {
+        text: changesOfTypes,
+        values: [horizon, id, count, wanted.map(({ relation }) => relation), wanted.map(({ type }) => type)],
+      }
+    : { text: changesAfter, values: [horizon, id, count] };
+  const { changes, scanned, ...feed } = await readPage(graph, after, statement);
   // Without a change the position is the same, and is as current as one given now.
-  return { changes, end: last ?? { ...feed, horizon, id } };
+  const end = { ...feed, horizon, id };
+  if (!wanted) return { changes, end: changes.at(-1) ?? end, isWhole: changes.length < count };
+  const last = changes.length === count ? changes.at(-1) : scanned;
+  return { changes, end: last ?? end, isWhole: changes.length < count && (scanned?.count ?? 0) < maxScanned };
 }
 
 /** The position behind all that is certain. */
 export async function readEnd(graph: FeedReader): Promise<FeedPosition> {
-  const { changes, ...feed } = await readPage(graph, null, { text: lastChange, values: [] });
+  const { changes, scanned: _, ...feed } = await readPage(graph, null, { text: lastChange, values: [] });
   const { horizon, id } = changes[0] ?? beginning;
   return { ...feed, horizon, id };
 }
@@ -76,8 +94,12 @@ async function readPage(graph: FeedReader, after: FeedPosition | null, statement
     throw refusal('CURSOR_EXPIRED', 'This cursor is older than what is kept; read everything and begin anew.', {
       argument: 'after',
     });
-  const changes = (row.changes ?? []).map((change) => toChange(change, { origin, organizationId }));
-  return { origin, organizationId, atMs, changes };
+  const feed = { origin, organizationId };
+  const changes = (row.changes ?? []).map((change) => toChange(change, feed));
+  const scanned = row.scanned
+    ? { ...row.scanned, ...feed, atMs: Date.parse(row.scanned.at), id: String(row.scanned.id) }
+    : null;
+  return { ...feed, atMs, changes, scanned };
 }
 
 export const toChange = (row: FeedRow, feed: Pick<FeedPosition, 'origin' | 'organizationId'>): FeedChange => ({
@@ -89,6 +111,9 @@ export const toChange = (row: FeedRow, feed: Pick<FeedPosition, 'origin' | 'orga
 
 const beginning = { horizon: '0', id: '0' };
 
+/** How many changes a page of some types looks at: the rest is for the next page, so that each is a short statement. */
+const maxScanned = 5000;
+
 /** The present, and changes as JSON. */
 type Row = {
   readonly origin: string;
@@ -97,6 +122,8 @@ type Row = {
   readonly oldestMs: number;
   readonly isReplica: boolean;
   readonly changes: readonly FeedRow[] | null;
+  /** The last change that was looked at, and how many they were, if only some types are wanted. */
+  readonly scanned?: (Pick<FeedRow, 'horizon' | 'id' | 'at'> & { readonly count: number }) | null;
 };
 
 const withPosition = (changes: string) => `
@@ -107,3 +134,18 @@ const withPosition = (changes: string) => `
   from feed.position() as p`;
 const changesAfter = withPosition('feed.changes_after($1, $2, $3)');
 const lastChange = withPosition('feed.last_change()');
+const changesOfTypes = `
+  with scanned as materialized (
+    select * from feed.changes_after($1, $2, ${maxScanned}))
+  ${withPosition(`(
+    select s.* from scanned s
+    where exists (
+      select from unnest($4::text[], $5::text[]) as wanted (relation, type)
+      where wanted.relation = s.relation and wanted.type is not distinct from s.type)
+    order by s.horizon, s.id
+    limit $3)`).replace(
+    '    (select json_agg',
+    `    (select json_build_object('horizon', s.horizon, 'id', s.id, 'at', s.at, 'count', (select count(*) from scanned))
+     from scanned s order by s.horizon desc, s.id desc limit 1) as scanned,
+    (select json_agg`,
+  )}`;

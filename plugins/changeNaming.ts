@@ -8,8 +8,8 @@ import { refusal } from './refusal.ts';
 /** Names of tables, rows and columns in the graph. */
 export type Naming = {
   typeOf(row: Pick<FeedChange, 'relation' | 'type'>): string;
-  /** Every type that rows of a relation may have. */
-  typesOf(relation: string): readonly string[];
+  /** The types that are followed, which the enum FollowedType has, each with what its rows are in the feed. */
+  readonly followedTypes: ReadonlyMap<string, Pick<FeedChange, 'relation' | 'type'>>;
   /** The row as an object, and the fields of its columns. */
   describe(row: Pick<FeedChange, 'relation' | 'type' | 'key' | 'columns'>): Described;
 };
@@ -24,10 +24,18 @@ export function createNaming(build: GraphileBuild.Build): Naming {
   }
   const codecOf = (relation: string) => {
     const codec = codecs.get(relation);
-    // A migration has just made the table, or hides it.
-    if (!codec) throw refusal('UNAVAILABLE', `The schema does not have ${relation}; try again.`);
+    // A migration has just made the table, has it followed, or hides it.
+    if (!codec || !build.input.followedRelations.includes(relation))
+      throw refusal('UNAVAILABLE', `The schema does not have ${relation}; try again.`);
     return codec;
   };
+  const followed = build.input.followedRelations.flatMap((relation) => {
+    const codec = codecs.get(relation);
+    if (!codec) return [];
+    const { polymorphism } = codec;
+    const types = polymorphism?.mode === 'single' ? Object.keys(polymorphism.types) : [null];
+    return types.map((type) => [typeNameOf(build, codec, type), { relation, type }] as const);
+  });
 
   /** By relation and type. Inflection takes longer than all other work for a change, so names are kept. */
   const known = new Map<string, Map<string | null, Named>>();
@@ -40,11 +48,7 @@ export function createNaming(build: GraphileBuild.Build): Naming {
   };
   return {
     typeOf: (row) => named(row).typeName,
-    typesOf(relation) {
-      const { polymorphism } = codecOf(relation);
-      const types = polymorphism?.mode === 'single' ? Object.keys(polymorphism.types) : [null];
-      return types.map((type) => named({ relation, type }).typeName);
-    },
+    followedTypes: new Map(followed.sort(([one], [other]) => (one < other ? -1 : 1))),
     describe(row) {
       const { typeName, keyCodecs, fields } = named(row);
       const id = encodeNodeId([typeName, ...row.key.map((text, at) => partOfId(text, keyCodecs[at]))]) ?? '';
@@ -60,12 +64,14 @@ type Named = {
   readonly fields: ReadonlyMap<string, string>;
 };
 
-function nameOf(build: GraphileBuild.Build, codec: PgCodec, type: string | null): Named {
+function typeNameOf({ inflection }: GraphileBuild.Build, codec: PgCodec, type: string | null): string {
   const { polymorphism } = codec;
-  const typeName =
-    type === null || polymorphism?.mode !== 'single'
-      ? build.inflection.tableType(codec as never)
-      : (polymorphism.types[type]?.name ?? type);
+  if (type === null || polymorphism?.mode !== 'single') return inflection.tableType(codec as never);
+  return polymorphism.types[type]?.name ?? type;
+}
+
+function nameOf(build: GraphileBuild.Build, codec: PgCodec, type: string | null): Named {
+  const typeName = typeNameOf(build, codec, type);
   return { typeName, keyCodecs: build.nodeKeys.get(typeName) ?? [], fields: fieldNames(build, codec, typeName) };
 }
 

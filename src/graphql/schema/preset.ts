@@ -13,6 +13,7 @@ import { ConnectionsPlugin } from '../../../plugins/ConnectionsPlugin.ts';
 import { ConstraintRulesPlugin } from '../../../plugins/ConstraintRulesPlugin.ts';
 import { EnumValuesPlugin } from '../../../plugins/EnumValuesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../../plugins/ExternalAuthenticationTokenPlugin.ts';
+import { FollowedTypesPlugin } from '../../../plugins/FollowedTypesPlugin.ts';
 import { CompositeAttributesPlugin } from '../../../plugins/functions/CompositeAttributesPlugin.ts';
 import { FunctionArgumentsPlugin } from '../../../plugins/functions/FunctionArgumentsPlugin.ts';
 import { FunctionMutationsPlugin } from '../../../plugins/functions/FunctionMutationsPlugin.ts';
@@ -87,6 +88,7 @@ const plugins: readonly GraphileConfig.Plugin[] = [
   NodeIdPlugin,
   NodeTypePlugin,
   RootFieldsPlugin,
+  FollowedTypesPlugin,
   ChangeNamingPlugin,
   ChangesPlugin,
   ConnectionsPlugin,

@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { WithPgClient } from 'postgraphile/@dataplan/pg';
 import { hookArgs, subscribe } from 'postgraphile/grafast';
 import { encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
-import { readEnd, readFeed, startOf } from '../../../plugins/changeFeed.ts';
+import { type FeedChange, readEnd, readFeed, startOf } from '../../../plugins/changeFeed.ts';
 import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
@@ -46,19 +46,20 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
     const reader = createReader(pool, subscription, signal, config.limits.rows);
     const cursors: string[] = [];
 
-    const followChanges = async (given: string | null | undefined) => {
+    const followChanges: Grafast.Context['followChanges'] = async (given, isWanted) => {
       const after = startOf({ ...reader, ...secrets }, lastEventId ?? given);
       // A wrong cursor is reported in the answer, and not by the end of a stream.
       if (after) await readFeed(reader, after, 0);
       const start = after ?? (await readEnd(reader));
       // Changes that the client makes from now on are after the start.
       stream.open();
-      return paced(start, after === null);
+      return paced(start, after === null, isWanted);
     };
 
-    async function* paced(start: FeedPosition, isPresent: boolean) {
+    async function* paced(start: FeedPosition, isPresent: boolean, isWanted: (change: FeedChange) => boolean) {
       try {
         for await (const change of feed.follow(reader, start, signal, isPresent)) {
+          if (!isWanted(change)) continue;
           await stream.ready();
           await inTurn(msOfEvent, () => undefined);
           if (signal.aborted) return;

@@ -149,7 +149,6 @@ const valuesByName: Readonly<Record<string, unknown>> = {
   nfcIdentifier: '04A224B2C13A81',
   parentExternalIdentifier: 'campus',
   timeZone: 'London',
-  typeNames: 'AccessGrant',
   unitExternalIdentifier: 'example-unit',
   url: 'https://hooks.example.com/graph',
   userExternalIdentifier: 'example-user',

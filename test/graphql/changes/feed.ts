@@ -25,9 +25,14 @@ export type Page = {
   };
 };
 
-type Where = { readonly after?: string | null | undefined; readonly first?: number | null };
+type Where = {
+  readonly after?: string | null | undefined;
+  readonly first?: number | null;
+  readonly typeNames?: readonly string[] | null;
+};
 
-export const pageQuery = `query ($after: Cursor, $first: Int) { app { changes(after: $after, first: $first) {
+export const pageQuery = `query ($after: Cursor, $first: Int, $typeNames: [FollowedType!]) {
+  app { changes(after: $after, first: $first, typeNames: $typeNames) {
   nodes { operation typeName id fields node { __typename id } cursor at }
   edges { cursor node { id } }
   pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;

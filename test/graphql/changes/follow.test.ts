@@ -41,6 +41,20 @@ describe('feed.follow adds the table of a team', () => {
     ]);
   });
 
+  test('under a value of the enum, which pages and webhooks of this type name', async () => {
+    const before = await present(graph, tenant);
+    await change(`insert into app_public.gates values ($1, 'South', 1)`);
+    await change(`insert into app_public.units (organization_id, name) values ($1, 'Unit')`);
+    await settled(tenant);
+
+    const gates = await readPage(graph, tenant, { after: before, typeNames: ['Gate'] });
+
+    expect(gates.nodes.map(inShort)).toEqual(['CREATE Gate']);
+    const units = await readPage(graph, tenant, { after: before, typeNames: ['Unit'] });
+    expect(units.nodes.map(inShort)).toEqual(['CREATE Unit']);
+    await change('delete from app_public.gates where organization_id = $1');
+  });
+
   test('without what is ignored, generated or stays', async () => {
     await change(`insert into app_public.gates values ($1, 'East', 1)`);
 

@@ -49,6 +49,21 @@ describe('a stream', () => {
     expect(events.map((event) => event?.id)).toEqual(changes.map(({ cursor }) => cursor));
   });
 
+  it('of some types tells of these alone', async () => {
+    await settled(tenant);
+    const query = `subscription { changes(typeNames: [User]) { operation typeName fields } }`;
+    const stream = await openStream(graph, tenant.app, { query });
+
+    await createUnits(3);
+    await createUser(tenant);
+    await createUnits(2);
+    await mutate('userCreate', { fullName: 'Last', email: 'last@acme.test' }, 'user { id }');
+    const changes = await stream.changes(2);
+    stream.close();
+
+    expect(changes.map(inShort)).toEqual(['CREATE User', 'CREATE User']);
+  });
+
   it('begins after a cursor, and misses nothing between the past and the present', async () => {
     const start = await present(graph, tenant);
     await createUnits(5, 'Before');

@@ -62,6 +62,23 @@ export function createClient(url: string, token: string, toParameters: ToParamet
     },
     follow: async (after: string | null) => {
       const { app } = await send(ChangesDocument, { after });
+      // The compiler knows every type that is followed.
+      const kinds = { User: 'person', Unit: 'place', AccessGrant: 'access', CardAssignment: 'card' } as const;
+      for (const { typeName } of app?.changes.nodes ?? [])
+        switch (typeName) {
+          case 'User':
+          case 'Unit':
+          case 'AccessGrant':
+          case 'CardAssignment': {
+            const kind: 'person' | 'place' | 'access' | 'card' = kinds[typeName];
+            if (!kind) throw new Error(typeName);
+            break;
+          }
+          default: {
+            const card: 'BeaconCard' | 'NfcCard' | 'IdentificationCode' = typeName;
+            if (!card.match(/C(ard|ode)$/)) throw new Error(card);
+          }
+        }
       return app?.changes.nodes.map(({ operation, node }) => [operation, node?.__typename === 'User' ? node.fullName : null]);
     },
   };

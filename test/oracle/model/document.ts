@@ -15,7 +15,7 @@ export function writeOperation(fields: readonly StepField[]): Operation {
   const written = fields.map(({ alias, field, args, isInline, selection }, index) => {
     const definitions = mutation.getFields()[field]?.args ?? [];
     const passed = definitions.flatMap(({ name, type }) => {
-      if (isInline) return name in args ? [`${name}: ${literalOf(args[name])}`] : [];
+      if (isInline) return name in args ? [`${name}: ${inlineOf(name, args[name])}`] : [];
       const variable = `${name}${index}`;
       declarations.push(`$${variable}: ${type}`);
       if (name in args) variables[variable] = args[name];
@@ -26,6 +26,10 @@ export function writeOperation(fields: readonly StepField[]): Operation {
   const declared = declarations.length > 0 ? ` (${declarations.join(', ')})` : '';
   return { query: `mutation${declared} { ${written.join(' ')} }`, variables };
 }
+
+/** Names of types are values of an enum. */
+const inlineOf = (name: string, value: unknown): string =>
+  name === 'typeNames' ? literalOf(value).replaceAll('"', '') : literalOf(value);
 
 /** JSON's strings are GraphQL's, too. */
 function literalOf(value: unknown): string {
