@@ -254,7 +254,7 @@ test('a decision is one statement, whose operation is compiled', async () => {
     const { app } = await read<{ app: { accessDecision: Decision } }>(graph, tenant.app, own, variables);
     expect(app.accessDecision).toMatchObject({ reason: 'GRANTED', accessGrant: { id } });
     // On a slow machine the plan is asked for, too.
-    const isAside = (text: string) => /verify_access_token|require_access_token|^explain/i.test(text);
+    const isAside = (text: string) => /verify_access_token|require_access_token|note_uses|^explain/i.test(text);
     expect(texts.filter((text) => !isAside(text))).toEqual([expect.stringContaining('access_decision')]);
   }
   for (const [channel, listener] of listeners) unsubscribe(channel, listener);

@@ -63,7 +63,7 @@ describe('usersSync', () => {
     ];
     expect(data).toEqual({ usersSync: { results } });
     // On a slow machine the plan is asked for, too.
-    const isAside = (text: string) => /verify_access_token|require_access_token|^explain/i.test(text);
+    const isAside = (text: string) => /verify_access_token|require_access_token|note_uses|^explain/i.test(text);
     expect(texts.filter((text) => !isAside(text))).toEqual([expect.stringContaining('users_sync')]);
   });
 
