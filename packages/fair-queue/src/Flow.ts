@@ -23,6 +23,8 @@ export class Flow<Item extends Queued<Item>> {
   isIdle = false;
   /** Until when its pieces wait only for a short time. */
   overloadedUntil = Number.NEGATIVE_INFINITY;
+  /** When this is over, unless another piece is refused. */
+  calmAt = Number.NEGATIVE_INFINITY;
   oldest: Item | null = null;
   newest: Item | null = null;
   /** Its neighbours in that list. */

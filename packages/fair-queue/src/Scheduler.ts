@@ -148,7 +148,7 @@ export class Scheduler implements FairQueue, Owner {
     ticket.order = this.#arrivals++;
     ticket.since = this.#clock.now();
     ticket.deadline = ticket.since + (ticket.piece.waitMs ?? this.#limits.waitMs);
-    if (ticket.since < ticket.flow.overloadedUntil) this.#shortenWait(ticket);
+    if (isOverloaded(ticket.flow, ticket.since)) this.#shortenWait(ticket);
     this.#queue(ticket);
   }
 
@@ -251,14 +251,15 @@ export class Scheduler implements FairQueue, Owner {
   #refuseAsFull(ticket: Ticket): void {
     const { flow } = ticket;
     const now = this.#clock.now();
-    if (now >= flow.overloadedUntil) {
+    if (!isOverloaded(flow, now)) {
+      flow.overloadedUntil = now + this.#limits.overloadMs;
       for (let waiting = flow.oldest; waiting; waiting = waiting.after) {
         this.#shortenWait(waiting);
         waiting.stopWatching?.();
         this.#watch(waiting);
       }
     }
-    flow.overloadedUntil = now + this.#limits.overloadMs;
+    flow.calmAt = now + this.#limits.calmMs;
     this.#refuse(ticket, new RefusedError('full'));
   }
 
@@ -284,6 +285,9 @@ export class Scheduler implements FairQueue, Owner {
   }
 
   #expire(ticket: Ticket): void {
+    const { flow } = ticket;
+    const now = this.#clock.now();
+    if (isOverloaded(flow, now)) flow.calmAt = now + this.#limits.calmMs;
     this.#leave(ticket);
     this.#refuse(ticket, new RefusedError('deadline'));
   }
@@ -305,5 +309,7 @@ export class Scheduler implements FairQueue, Owner {
     this.#flows.release(ticket.flow);
   }
 }
+
+const isOverloaded = ({ overloadedUntil, calmAt }: Flow<Ticket>, now: number) => now < overloadedUntil && now < calmAt;
 
 const noFlow = new Flow<Ticket>('', null, true);

@@ -23,6 +23,7 @@ export function createFairQueue(limits: Limits, clock: Clock): FairQueue {
     waitMs: Number.POSITIVE_INFINITY,
     overloadWaitMs: Number.POSITIVE_INFINITY,
     overloadMs: 0,
+    calmMs: Number.POSITIVE_INFINITY,
     maxIdleFlows: 10_000,
   };
   return new Scheduler({ ...defaults, ...limits }, clock);

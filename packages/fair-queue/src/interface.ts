@@ -24,8 +24,10 @@ export type Limits = {
   readonly waitMs?: number;
   /** The longest wait of the pieces of a flow that is overloaded; unlimited unless given. */
   readonly overloadWaitMs?: number;
-  /** For how long a flow counts as overloaded after a piece of it was refused as `full`; 0 unless given. */
+  /** For how long a flow counts as overloaded at most, from when a piece of it was refused as `full`; 0 unless given. */
   readonly overloadMs?: number;
+  /** An overload is over when no piece of the flow was refused for so long; only after `overloadMs` unless given. */
+  readonly calmMs?: number;
   /** How many idle flows are kept with their finish tags; 10,000 unless given. */
   readonly maxIdleFlows?: number;
 };

@@ -234,7 +234,7 @@ export const plantedFaults: readonly PlantedFault[] = [
   {
     name: 'a flow that was full waits as long as before',
     file: 'Scheduler.ts',
-    from: 'if (ticket.since < ticket.flow.overloadedUntil) this.#shortenWait(ticket);',
+    from: 'if (isOverloaded(ticket.flow, ticket.since)) this.#shortenWait(ticket);',
     to: '',
   },
   {
@@ -254,6 +254,18 @@ export const plantedFaults: readonly PlantedFault[] = [
     file: 'Scheduler.ts',
     from: 'flow.overloadedUntil = now + this.#limits.overloadMs;',
     to: 'flow.overloadedUntil = Number.POSITIVE_INFINITY;',
+  },
+  {
+    name: 'an overload ends though pieces are refused',
+    file: 'Scheduler.ts',
+    from: 'if (isOverloaded(flow, now)) flow.calmAt = now + this.#limits.calmMs;',
+    to: '',
+  },
+  {
+    name: 'an overload does not end though no piece is refused',
+    file: 'Scheduler.ts',
+    from: 'now < overloadedUntil && now < calmAt;',
+    to: 'now < overloadedUntil && now > 0 * calmAt - 1;',
   },
   {
     name: 'the number of permits never changes',

@@ -54,7 +54,8 @@ export class Judge {
     fact.order = this.#orders++;
     fact.since = now;
     fact.deadline = now + (fact.waitMs ?? this.model.limits.waitMs);
-    if (now < (fact.nodes.at(-1)?.overloadedUntil ?? 0)) this.model.shortenWait(fact);
+    const leaf = fact.nodes.at(-1);
+    if (leaf && this.model.isOverloaded(leaf)) this.model.shortenWait(fact);
     this.joins(fact);
   }
 
@@ -101,6 +102,7 @@ export class Judge {
     if (this.#arriving?.fact === fact) this.#arriving = null;
     else this.model.leave(fact);
     if (reason === 'full') this.model.overload(fact);
+    if (reason === 'deadline') this.model.expire(fact);
     if (fact.hasBegun) fact.state = 'paused';
     else this.ends(fact, 'refused');
   }

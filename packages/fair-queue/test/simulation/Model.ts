@@ -54,6 +54,7 @@ export class Model {
       waitMs: limits.waitMs ?? infinite,
       overloadWaitMs: limits.overloadWaitMs ?? infinite,
       overloadMs: limits.overloadMs ?? 0,
+      calmMs: limits.calmMs ?? infinite,
       maxIdleFlows: limits.maxIdleFlows ?? 10_000,
     };
     this.slots = limits.slots;
@@ -113,9 +114,20 @@ export class Model {
   overload({ nodes }: Fact): void {
     const leaf = nodes.at(-1);
     if (!leaf) return;
-    const isNew = this.#now() >= leaf.overloadedUntil;
-    leaf.overloadedUntil = this.#now() + this.limits.overloadMs;
+    const isNew = !this.isOverloaded(leaf);
+    if (isNew) leaf.overloadedUntil = this.#now() + this.limits.overloadMs;
+    leaf.calmAt = this.#now() + this.limits.calmMs;
     for (const fact of this.waiting) if (isNew && fact.nodes.at(-1) === leaf) this.shortenWait(fact);
+  }
+
+  isOverloaded({ overloadedUntil, calmAt }: Node): boolean {
+    return this.#now() < Math.min(overloadedUntil, calmAt);
+  }
+
+  /** A piece is refused by its deadline, which keeps an overload of its flow up. */
+  expire({ nodes }: Fact): void {
+    const leaf = nodes.at(-1);
+    if (leaf && this.isOverloaded(leaf)) leaf.calmAt = this.#now() + this.limits.calmMs;
   }
 
   shortenWait(fact: Fact): void {

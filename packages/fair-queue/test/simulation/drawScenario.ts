@@ -85,7 +85,11 @@ function drawAny(seed: number): Scenario {
     canCompute: random.chance(0.3),
   };
   const hasOverload = random.chance(0.5);
-  const overload = { overloadWaitMs: random.pick([1, 5, 20]), overloadMs: random.pick([20, 100, 1000]) };
+  const overload = {
+    overloadWaitMs: random.pick([1, 5, 20]),
+    overloadMs: random.pick([20, 100, 1000]),
+    calmMs: random.pick([10, 50, 1e6]),
+  };
   return { ...scenario, limits: { ...limits, ...(hasOverload && overload) }, canResize: random.chance(0.2) };
 }
 
