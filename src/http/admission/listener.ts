@@ -34,7 +34,7 @@ export function createListener(
   const queue = createFairQueue(
     {
       ...{ slots, reserve: slots, burstMs: burstMsOfSlot * slots },
-      ...{ maxWaiting: config.maxWaiting, waitMs: poolWaitMs, overloadWaitMs, overloadMs },
+      ...{ maxWaiting: config.maxWaiting, waitMs: poolWaitMs, overloadWaitMs, overloadMs, calmMs },
     },
     clock,
   );
@@ -94,6 +94,8 @@ const burstMsOfSlot = 50;
 const overloadWaitMs = 2;
 /** The queue fills within a part of a hundredth of this time, in which requests wait longer. */
 const overloadMs = 10_000;
+/** Shorter than clients are asked to wait, so that those that come again are served as before. */
+const calmMs = 1000;
 
 /**
  * Releases the permit while a body is read, as its client may be slow; then the request queues again.
