@@ -45,6 +45,17 @@ test('each code of OAuth has a paragraph that says what to do', async () => {
     expect({ code, words }).toEqual({ code, words: expect.stringContaining('**Do**: ') });
 });
 
+test('the mutations that a client reads are those of the schema', async () => {
+  const [, table = ''] = /^## Which mutation\n([\s\S]*?)^## /m.exec(await readPage('docs/for-a-client.md')) ?? [];
+  const named = Array.from(table.matchAll(/`([a-z]\w+[A-Z]\w+)`/g), ([, name = '']) => name);
+  const [, type = ''] = /^type Mutation \{\n([\s\S]*?)^\}/m.exec(await readPage('test/graphql/schema.graphql')) ?? [];
+  const shown = Array.from(type.matchAll(/^ {2}(\w+)\(/gm), ([, name = '']) => name);
+
+  expect(shown.length).toBeGreaterThan(15);
+  expect(shown.filter((name) => !named.includes(name))).toEqual([]);
+  expect(named.filter((name) => name !== 'externalIdentifier' && !shown.includes(name))).toEqual([]);
+});
+
 test('the limits that a client reads are those of the program', async () => {
   const { limits } = loadConfig({}, 'serve');
   const rows = (await readPage('docs/for-a-client.md')).matchAll(/^\| `(\w+)` \| ([\d,]+)/gm);
