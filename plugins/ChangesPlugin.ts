@@ -99,6 +99,8 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
         typeName: FollowedType!
         """The id of the object."""
         id: ID!
+        """The ids of the objects that it refers to, as they were when it changed: of a grant those of the user and the unit."""
+        relatedIds: [ID!]!
         """The object as it is now; null when it is gone."""
         node: Node
         """Of an update, the names of the fields that changed; else none."""
@@ -210,6 +212,7 @@ export type Change = {
   readonly typeName: string;
   readonly id: string;
   readonly fields: readonly string[];
+  readonly relatedIds: readonly string[];
   readonly at: string;
 };
 

@@ -14,6 +14,8 @@ export type FeedRow = {
   readonly key: readonly string[];
   readonly operation: string;
   readonly columns: readonly string[];
+  /** The columns by which the row refers to others. */
+  readonly related: Readonly<Record<string, string | null>> | null;
 };
 
 /** Changes that are certain, and the position behind the last one that was looked at; whether nothing is behind that. */

@@ -1,4 +1,4 @@
-import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
+import type { PgCodec, PgCodecRelation, PgCodecWithAttributes, PgResource } from 'postgraphile/@dataplan/pg';
 import { type GraphQLObjectType, isObjectType } from 'postgraphile/graphql';
 import { baseOf } from './baseOf.ts';
 import type { FeedChange } from './changeFeed.ts';
@@ -11,10 +11,15 @@ export type Naming = {
   /** The types that are followed, which the enum FollowedType has, each with what its rows are in the feed. */
   readonly followedTypes: ReadonlyMap<string, Pick<FeedChange, 'relation' | 'type'>>;
   /** The row as an object, and the fields of its columns. */
-  describe(row: Pick<FeedChange, 'relation' | 'type' | 'key' | 'columns'>): Described;
+  describe(row: Pick<FeedChange, 'relation' | 'type' | 'key' | 'columns' | 'related'>): Described;
 };
 
-type Described = { readonly typeName: string; readonly id: string; readonly fields: readonly string[] };
+type Described = {
+  readonly typeName: string;
+  readonly id: string;
+  readonly fields: readonly string[];
+  readonly relatedIds: readonly string[];
+};
 
 export function createNaming(build: GraphileBuild.Build): Naming {
   const codecs = new Map<string, PgCodec>();
@@ -50,9 +55,12 @@ export function createNaming(build: GraphileBuild.Build): Naming {
     typeOf: (row) => named(row).typeName,
     followedTypes: new Map(followed.sort(([one], [other]) => (one < other ? -1 : 1))),
     describe(row) {
-      const { typeName, keyCodecs, fields } = named(row);
+      const { typeName, keyCodecs, fields, references } = named(row);
       const id = encodeNodeId([typeName, ...row.key.map((text, at) => partOfId(text, keyCodecs[at]))]) ?? '';
-      return { typeName, id, fields: [...new Set(row.columns.flatMap((column) => fields.get(column) ?? []))].sort() };
+      const changed = [...new Set(row.columns.flatMap((column) => fields.get(column) ?? []))].sort();
+      const { related } = row;
+      const relatedIds = related ? references.flatMap((idOf) => idOf(related) ?? []) : [];
+      return { typeName, id, fields: changed, relatedIds: [...new Set(relatedIds)] };
     },
   };
 }
@@ -62,7 +70,11 @@ type Named = {
   readonly keyCodecs: readonly PgCodec[];
   /** By column. */
   readonly fields: ReadonlyMap<string, string>;
+  /** For each foreign key, the id of what its columns refer to; null when they refer to nothing. */
+  readonly references: readonly ((related: Related) => string | null)[];
 };
+
+type Related = NonNullable<FeedChange['related']>;
 
 function typeNameOf({ inflection }: GraphileBuild.Build, codec: PgCodec, type: string | null): string {
   const { polymorphism } = codec;
@@ -72,7 +84,12 @@ function typeNameOf({ inflection }: GraphileBuild.Build, codec: PgCodec, type: s
 
 function nameOf(build: GraphileBuild.Build, codec: PgCodec, type: string | null): Named {
   const typeName = typeNameOf(build, codec, type);
-  return { typeName, keyCodecs: build.nodeKeys.get(typeName) ?? [], fields: fieldNames(build, codec, typeName) };
+  return {
+    typeName,
+    keyCodecs: build.nodeKeys.get(typeName) ?? [],
+    fields: fieldNames(build, codec, typeName),
+    references: referencesOf(build, codec),
+  };
 }
 
 /** A value in the form that ids have: six digits behind the second, unlike PostgreSQL's JSON. */
@@ -103,4 +120,31 @@ function fieldNames(build: GraphileBuild.Build, codec: PgCodec, typeName: string
     return name === undefined || name === 'id' ? [] : [[attributeName, name] as const];
   });
   return new Map(names);
+}
+
+/** Foreign keys to types with ids. The type of a row of several types is in the column that `@relatedType` names. */
+function referencesOf(build: GraphileBuild.Build, codec: PgCodec): Named['references'] {
+  const relations = Object.values<PgCodecRelation>(build.input.pgRegistry.pgRelations[codec.name] ?? {});
+  return relations.flatMap(({ isReferencee, localAttributes, remoteAttributes, remoteResource, extensions }) => {
+    const { uniques } = remoteResource as PgResource;
+    const key = uniques.find(({ isPrimary }) => isPrimary)?.attributes ?? [];
+    const columns = key
+      .filter((attribute) => attribute !== 'organization_id')
+      .map((attribute): string | undefined => localAttributes[remoteAttributes.indexOf(attribute)]);
+    if (isReferencee || columns.length === 0 || columns.includes(undefined)) return [];
+    const typeColumn = extensions?.tags?.relatedType as string | undefined;
+    return [
+      (related: Related) => {
+        const typeName = typeNameOf(
+          build,
+          remoteResource.codec as PgCodec,
+          (typeColumn && related[typeColumn]) || null,
+        );
+        const codecs = build.nodeKeys.get(typeName);
+        const values: (string | null)[] = columns.map((column) => related[column as string] ?? null);
+        if (!codecs || values.includes(null)) return null;
+        return encodeNodeId([typeName, ...values.map((text, at) => partOfId(text as string, codecs[at]))]);
+      },
+    ];
+  });
 }

@@ -1,5 +1,5 @@
 --! Previous: sha1:352afc0fce09d1ebfe2eb1daa4aaa7f49c19599f
---! Hash: sha1:f3467f638b809d14ee206712c99fab6822f6a61c
+--! Hash: sha1:2ff6606497fe33b90bff7541fdf8e62c126d7c76
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -84,6 +84,7 @@ create table app_public.card_assignments (
   card_id uuid not null,
   created_at timestamptz not null default now(),
   is_exclusive boolean not null,
+  card_type text not null,
   constraint card_assignments_pkey primary key (organization_id, id),
   constraint card_assignments_card_id_user_id_key unique (organization_id, card_id, user_id),
   constraint card_assignments_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade,
@@ -100,11 +101,12 @@ comment on table app_public.card_assignments is
   'A card in the hands of a user.';
 comment on column app_public.card_assignments.created_at is 'When the card was assigned.';
 comment on column app_public.card_assignments.is_exclusive is E'@behavior -*\nWhether the card has one holder at most: it is no identification code. Written by a trigger.';
+comment on column app_public.card_assignments.card_type is E'@behavior -*\nThe type of the card, which its id in the graph begins with. Written by a trigger.';
 comment on index app_public.card_assignments_card_id_key is E'@argument cardId\nAnother user has this card.';
 comment on constraint card_assignments_user_id_fkey on app_public.card_assignments is
   E'@fieldName user\n@foreignFieldName cardAssignments\n@listSuffix omit\n@notNull\n@backwardBehavior -connection +list\n@forwardDescription Who has the card.\n@backwardDescription Cards that are assigned to the user.';
 comment on constraint card_assignments_card_id_fkey on app_public.card_assignments is
-  E'@fieldName card\n@foreignFieldName cardAssignments\n@listSuffix omit\n@notNull\n@backwardBehavior -connection +list\n@forwardDescription The card.\n@backwardDescription To whom the card is assigned.';
+  E'@fieldName card\n@relatedType card_type\n@foreignFieldName cardAssignments\n@listSuffix omit\n@notNull\n@backwardBehavior -connection +list\n@forwardDescription The card.\n@backwardDescription To whom the card is assigned.';
 
 alter table app_public.card_assignments enable row level security, force row level security;
 create policy all_graph_admin on app_public.card_assignments for all to graph_admin using (true) with check (true);
@@ -178,8 +180,8 @@ create function app_hidden.card_assignments_place() returns trigger
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
   begin
-    new.is_exclusive = (
-      select c.type <> 'IdentificationCode' from app_public.cards c where c.organization_id = new.organization_id and c.id = new.card_id);
+    new.card_type = (select c.type from app_public.cards c where c.organization_id = new.organization_id and c.id = new.card_id);
+    new.is_exclusive = new.card_type <> 'IdentificationCode';
     if new.is_exclusive is null and new.organization_id = app_hidden.current_organization_id() then
       raise exception 'The card of an assignment does not exist'
         using errcode = 'foreign_key_violation', constraint = 'card_assignments_card_id_fkey', schema = 'app_public', table = 'card_assignments';
@@ -187,6 +189,6 @@ create function app_hidden.card_assignments_place() returns trigger
     return new;
   end
   $$;
-comment on function app_hidden.card_assignments_place() is 'Notes whether the card of an assignment has one holder at most.';
-create trigger card_assignments_100_place before insert or update of card_id, is_exclusive on app_public.card_assignments
+comment on function app_hidden.card_assignments_place() is 'Notes the type of the card of an assignment, and whether it has one holder at most.';
+create trigger card_assignments_100_place before insert or update of card_id, is_exclusive, card_type on app_public.card_assignments
   for each row execute function app_hidden.card_assignments_place();

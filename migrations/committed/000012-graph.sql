@@ -1,5 +1,5 @@
---! Previous: sha1:f3467f638b809d14ee206712c99fab6822f6a61c
---! Hash: sha1:1a97a09e5ea6bdc25ffebdb17776919ec165a348
+--! Previous: sha1:2ff6606497fe33b90bff7541fdf8e62c126d7c76
+--! Hash: sha1:4898f52b3a614354cec9b01466504c5822503897
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:1a97a09e5ea6bdc25ffebdb17776919ec165a348
---! Hash: sha1:cac28c9cbcd91e731f7fb11872a2f743d1eca152
+--! Previous: sha1:4898f52b3a614354cec9b01466504c5822503897
+--! Hash: sha1:3d6fb835cbfcbe7fd0a506202b54ed328aea0391
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

@@ -1,5 +1,5 @@
---! Previous: sha1:cac28c9cbcd91e731f7fb11872a2f743d1eca152
---! Hash: sha1:a45c99e4664e0617a247de10a84a6a64147e1852
+--! Previous: sha1:3d6fb835cbfcbe7fd0a506202b54ed328aea0391
+--! Hash: sha1:6e83d462dd91565d7cbddafa7f44d8b9fc724914
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

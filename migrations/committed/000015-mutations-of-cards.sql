@@ -1,5 +1,5 @@
---! Previous: sha1:a45c99e4664e0617a247de10a84a6a64147e1852
---! Hash: sha1:e9d149f22b3e9566c4a4c38cbaf8b44a6c8a5e4d
+--! Previous: sha1:6e83d462dd91565d7cbddafa7f44d8b9fc724914
+--! Hash: sha1:cce7b5906e993f120d04eb33054567d573f34b27
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

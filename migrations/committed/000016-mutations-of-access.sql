@@ -1,5 +1,5 @@
---! Previous: sha1:e9d149f22b3e9566c4a4c38cbaf8b44a6c8a5e4d
---! Hash: sha1:1abfbfc7347f142223025e60197522b1e2044bec
+--! Previous: sha1:cce7b5906e993f120d04eb33054567d573f34b27
+--! Hash: sha1:4f7182ba1996cf90fdb18adad695c8b81970c196
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

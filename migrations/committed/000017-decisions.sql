@@ -1,5 +1,5 @@
---! Previous: sha1:1abfbfc7347f142223025e60197522b1e2044bec
---! Hash: sha1:22accdf0ec6d63dfbe9041b83f95fe78ed0597ba
+--! Previous: sha1:4f7182ba1996cf90fdb18adad695c8b81970c196
+--! Hash: sha1:f6cf5844c4db4a326a820cf31c5e0e6cb00fb39b
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.

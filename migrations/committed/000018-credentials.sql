@@ -1,5 +1,5 @@
---! Previous: sha1:22accdf0ec6d63dfbe9041b83f95fe78ed0597ba
---! Hash: sha1:550d82e221873ae042cde747dcc746ff3da2f067
+--! Previous: sha1:f6cf5844c4db4a326a820cf31c5e0e6cb00fb39b
+--! Hash: sha1:01c97137f2b6515e8f291f527517cafd955b0deb
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

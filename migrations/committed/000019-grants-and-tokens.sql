@@ -1,5 +1,5 @@
---! Previous: sha1:550d82e221873ae042cde747dcc746ff3da2f067
---! Hash: sha1:45598390b9446283fe718a3eeaa952a219a6ac49
+--! Previous: sha1:01c97137f2b6515e8f291f527517cafd955b0deb
+--! Hash: sha1:2a953b8b2ed4ca6ebdd81be851e098d2b9967b27
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:45598390b9446283fe718a3eeaa952a219a6ac49
---! Hash: sha1:59c2f5b63afcae97c5467153f88d5a9f9b2a36bf
+--! Previous: sha1:2a953b8b2ed4ca6ebdd81be851e098d2b9967b27
+--! Hash: sha1:58b1d6b654bd3fb7a76dd61a7e2495f34124de7a
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

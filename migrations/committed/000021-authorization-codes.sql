@@ -1,5 +1,5 @@
---! Previous: sha1:59c2f5b63afcae97c5467153f88d5a9f9b2a36bf
---! Hash: sha1:19da31eb11258ce7a739e50a6cd54c1efd5e9871
+--! Previous: sha1:58b1d6b654bd3fb7a76dd61a7e2495f34124de7a
+--! Hash: sha1:6d295871218e2ab5cd9a5d65173e287aff0d29e3
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:19da31eb11258ce7a739e50a6cd54c1efd5e9871
---! Hash: sha1:0f02877401ff675e11d30e0c80976d4d9cf7295d
+--! Previous: sha1:6d295871218e2ab5cd9a5d65173e287aff0d29e3
+--! Hash: sha1:c91182a58da26c9e2bf211dd839a75765b738eb7
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:0f02877401ff675e11d30e0c80976d4d9cf7295d
---! Hash: sha1:719330a537f6dbc00d6bd23be444089312e1b9bc
+--! Previous: sha1:c91182a58da26c9e2bf211dd839a75765b738eb7
+--! Hash: sha1:fad96f2f2dfeb118356da9b6103393cfa67485eb
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:719330a537f6dbc00d6bd23be444089312e1b9bc
---! Hash: sha1:21472e2beec46611e917869a39cd5b95b8ee9e17
+--! Previous: sha1:fad96f2f2dfeb118356da9b6103393cfa67485eb
+--! Hash: sha1:115311404023056b0ae7369e8c3939054277ac5a
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:21472e2beec46611e917869a39cd5b95b8ee9e17
---! Hash: sha1:30703600f03d8edcecef62820f3fff9cde6e52c2
+--! Previous: sha1:115311404023056b0ae7369e8c3939054277ac5a
+--! Hash: sha1:63cba014be6c2820e65bd8583f852fdb4a5353f8
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

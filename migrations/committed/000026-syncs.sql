@@ -1,5 +1,5 @@
---! Previous: sha1:30703600f03d8edcecef62820f3fff9cde6e52c2
---! Hash: sha1:b3060b7142ff0fa1b5e5126edae1f88d7792cbe3
+--! Previous: sha1:63cba014be6c2820e65bd8583f852fdb4a5353f8
+--! Hash: sha1:3cbbdb6304d8ecceb765b2482bd2fb2b4d147979
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

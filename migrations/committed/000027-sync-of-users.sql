@@ -1,5 +1,5 @@
---! Previous: sha1:b3060b7142ff0fa1b5e5126edae1f88d7792cbe3
---! Hash: sha1:bba59200a39cad328b1bfb0318d88a5cd8c8a7cf
+--! Previous: sha1:3cbbdb6304d8ecceb765b2482bd2fb2b4d147979
+--! Hash: sha1:9852a78785b9c60647e5a8671fe4a88e5113f036
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:bba59200a39cad328b1bfb0318d88a5cd8c8a7cf
---! Hash: sha1:a2b62b04bc8f89e166d2b8749a52dc2cfb6cb095
+--! Previous: sha1:9852a78785b9c60647e5a8671fe4a88e5113f036
+--! Hash: sha1:4efd08a3e398efc6a78fe8a46b41ce1d3d01f8f3
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:a2b62b04bc8f89e166d2b8749a52dc2cfb6cb095
---! Hash: sha1:6d9e9fd51ab1023899a3ee767b8d1f305f3d3ae1
+--! Previous: sha1:4efd08a3e398efc6a78fe8a46b41ce1d3d01f8f3
+--! Hash: sha1:66f6df07fabe00751459bd619ec89a81856537c7
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

@@ -1,5 +1,5 @@
---! Previous: sha1:6d9e9fd51ab1023899a3ee767b8d1f305f3d3ae1
---! Hash: sha1:155ff30b323b5872de297764c3dcd8d9c3642fda
+--! Previous: sha1:66f6df07fabe00751459bd619ec89a81856537c7
+--! Hash: sha1:d22f618fbdde9e920a69050e07dc3de548cb766b
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.
@@ -33,10 +33,11 @@ create table feed.changes (
   key text[] not null,
   operation text not null,
   columns text[] not null,
+  related jsonb,
   -- In the order of pages. The time is a part of it because a key of a partitioned table must name the partition.
   constraint changes_pkey primary key (organization_id, horizon, id, at)
 ) partition by range (at);
--- Absent on purpose: foreign keys, since a change outlives its row; and values: what is told of a row that was deleted is its id and type.
+-- Absent on purpose: foreign keys, since a change outlives its row; and values: what is told of a row that was deleted is its id and type, and which rows it referred to.
 -- And a check of the operation: the triggers write these three words alone, and each insert would parse the constraint anew.
 
 comment on table feed.changes is 'The change feed, in a partition for each day. Kept for feed.retention.';
@@ -47,6 +48,7 @@ comment on column feed.changes.relation is 'The table or view that the row is in
 comment on column feed.changes.type is 'Of a table whose rows have several types, the type of the row.';
 comment on column feed.changes.key is 'The primary key without the organization, each value as JSON has it, without quotes.';
 comment on column feed.changes.columns is 'Of an update the columns that it changed.';
+comment on column feed.changes.related is 'The columns by which the row refers to others, as they were then, each value as in the key; null without one.';
 comment on column feed.changes.operation is 'CREATE, UPDATE or DELETE.';
 
 alter table feed.changes enable row level security, force row level security;
@@ -63,7 +65,7 @@ create policy select_graph_worker on feed.changes for select to graph_worker usi
 comment on policy select_graph_worker on feed.changes is 'The worker looks for what is new in every organization.';
 grant select on feed.changes to graph_app, graph_admin, graph_worker;
 grant select (organization_id, origin, horizon, id, at, relation) on feed.changes to graph_helper;
-grant insert (origin, horizon, organization_id, relation, type, key, operation, columns) on feed.changes to graph_helper;
+grant insert (origin, horizon, organization_id, relation, type, key, operation, columns, related) on feed.changes to graph_helper;
 -- Absent on purpose: any right of a person or of a basic token; any right to change or delete. What is old goes with its partition.
 
 -- A constant of each plan. For a session it is: a cluster gets its identifier from initdb, and a table that was restored has another oid.
@@ -96,11 +98,12 @@ comment on function feed.position() is 'The end of the feed: what is below this 
 -- With a generic plan: planning the scans of all partitions anew took a third of a page of 1,000. Its estimate knows no limit, so that PostgreSQL
 -- would compile it.
 create function feed.changes_after(after_horizon xid8, after_id bigint, max_rows int)
-  returns table (horizon xid8, id bigint, at timestamptz, relation text, type text, key text[], operation text, columns text[])
+  returns table (
+    horizon xid8, id bigint, at timestamptz, relation text, type text, key text[], operation text, columns text[], related jsonb)
   -- From one index of each partition, in the order of pages: a page costs by its size, and not by what is behind it.
   language sql stable set search_path = pg_catalog, pg_temp set enable_sort = off set plan_cache_mode = force_generic_plan set jit = off
   as $$
-    select c.horizon, c.id, c.at, c.relation, c.type, c.key, c.operation, c.columns
+    select c.horizon, c.id, c.at, c.relation, c.type, c.key, c.operation, c.columns, c.related
     from feed.changes c
     where c.organization_id = (select app_hidden.current_organization_id())
       and (c.horizon, c.id) > (changes_after.after_horizon, changes_after.after_id)

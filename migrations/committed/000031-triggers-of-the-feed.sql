@@ -1,5 +1,5 @@
---! Previous: sha1:155ff30b323b5872de297764c3dcd8d9c3642fda
---! Hash: sha1:a2546e26cd8254f40c9481402de269011007de01
+--! Previous: sha1:d22f618fbdde9e920a69050e07dc3de548cb766b
+--! Hash: sha1:74ed050884611d243b8729ca9c85010a5be3c3d9
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
@@ -35,6 +35,12 @@ create function app_hidden.note_parent() returns trigger
 comment on function app_hidden.note_parent() is
   'Counts in recording.parents the statements at work that name a parent of partitions, by its argument and the depth of triggers.';
 
+create function feed.related_of(value jsonb, names text[]) returns jsonb
+  language sql immutable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ select jsonb_object_agg(name, value ->> name) from unnest(names) as name where value ? name $$;
+comment on function feed.related_of(jsonb, text[]) is 'Those columns of a row by which it refers to others; null without one.';
+grant execute on function feed.related_of(jsonb, text[]) to graph_helper;
+
 create function feed.next_horizon(organization_id uuid) returns xid8
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
@@ -59,7 +65,7 @@ create function feed.next_horizon(organization_id uuid) returns xid8
 comment on function feed.next_horizon(uuid) is 'The horizon of a change that is written now: no less than that of any change that is committed.';
 grant execute on function feed.next_horizon(uuid) to graph_helper;
 
--- Arguments of the trigger: the relation, the operation, the column of the type or '', and the columns of the key.
+-- Arguments of the trigger: the relation, the operation, the column of the type or '', the columns that refer to others, and those of the key.
 create function feed.record_rows() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   as $$
@@ -72,11 +78,11 @@ create function feed.record_rows() returns trigger
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed. Set-based: one insert records all rows of a bulk statement.
     -- The two usual tables name their columns, which takes less time than a row as JSON.
-    if tg_nargs = 4 and tg_argv[2] = '' and tg_argv[3] = 'id' then
+    if tg_nargs = 5 and tg_argv[2] = '' and tg_argv[3] = '{}' and tg_argv[4] = 'id' then
       insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
       select feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], array[to_jsonb(r.id) #>> '{}'], tg_argv[1], '{}'
       from affected r;
-    elsif tg_nargs = 4 and tg_argv[2] = 'type' and tg_argv[3] = 'id' then
+    elsif tg_nargs = 5 and tg_argv[2] = 'type' and tg_argv[3] = '{}' and tg_argv[4] = 'id' then
       insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
       select
         feed.origin(), feed.next_horizon(r.organization_id), r.organization_id, tg_argv[0], to_jsonb(r.type) #>> '{}', array[to_jsonb(r.id) #>> '{}'],
@@ -84,9 +90,9 @@ create function feed.record_rows() returns trigger
       from affected r;
     else
       -- `offset 0` makes each value once, not for each mention.
-      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns, related)
       select feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> tg_argv[2],
-        array(select value ->> name from unnest(tg_argv[3:]) as name), tg_argv[1], '{}'
+        array(select value ->> name from unnest(tg_argv[4:]) as name), tg_argv[1], '{}', feed.related_of(value, tg_argv[3]::text[])
       from (select r.organization_id, app_hidden.row_values(r) as value from affected r offset 0) as rows;
     end if;
     return null;
@@ -127,8 +133,9 @@ create function feed.record_updates() returns trigger
   as $$
   declare
     type_column text = tg_argv[1];
-    names text[] = tg_argv[3:];
-    identifying text[] = feed.identifying(tg_relid, tg_argv[3:]) || array['organization_id', type_column];
+    related text[] = tg_argv[3];
+    names text[] = tg_argv[4:];
+    identifying text[] = feed.identifying(tg_relid, tg_argv[4:]) || array['organization_id', type_column];
     ignored text[] = tg_argv[2]::text[] || array(
       select a.attname::text from pg_attribute a where a.attrelid = tg_relid and a.attnum > 0 and a.attgenerated <> '');
     is_paired boolean = (select count(*) from before) = (select count(*) from after);
@@ -137,10 +144,10 @@ create function feed.record_updates() returns trigger
       return null;
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed.
-    insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+    insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns, related)
     select
       feed.origin(), feed.next_horizon(made.organization_id), made.organization_id, tg_argv[0], made.value ->> type_column,
-      array(select made.value ->> name from unnest(names) as name), made.operation, made.columns
+      array(select made.value ->> name from unnest(names) as name), made.operation, made.columns, feed.related_of(made.value, related)
     from (
       select
         place, old_value, value,
@@ -178,14 +185,15 @@ create function feed.record_updates() returns trigger
   $$;
 comment on function feed.record_updates() is 'Adds the rows of a partitioned table that a statement has changed to the feed, those that it moved included.';
 
--- Arguments of the trigger: the relation, the column of the type or '', the ignored columns, and the columns of the key.
+-- Arguments of the trigger: the relation, the column of the type or '', the ignored columns, those that refer to others, and those of the key.
 create function feed.record_update() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   as $$
   declare
     type_column text = tg_argv[1];
     ignored text[] = tg_argv[2];
-    names text[] = tg_argv[3:];
+    related text[] = tg_argv[3];
+    names text[] = tg_argv[4:];
     old_value jsonb;
     new_value jsonb;
     changed text[];
@@ -203,10 +211,11 @@ create function feed.record_update() returns trigger
     end;
     -- Of a partition.
     if tg_op <> 'UPDATE' then
-      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns, related)
       select
         feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> type_column,
-        array(select value ->> name from unnest(names) as name), case tg_op when 'INSERT' then 'CREATE' else 'DELETE' end, '{}'
+        array(select value ->> name from unnest(names) as name), case tg_op when 'INSERT' then 'CREATE' else 'DELETE' end, '{}',
+        feed.related_of(value, related)
       from (select (coalesce(new_value, old_value) ->> 'organization_id')::uuid as organization_id, coalesce(new_value, old_value) as value) as written;
       return null;
     end if;
@@ -223,15 +232,15 @@ create function feed.record_update() returns trigger
     -- Runs as graph_helper because no client role has a right to write the feed.
     -- A change of the key, the type or the organization is the deletion of one object and the creation of another.
     if not changed && (feed.identifying(tg_relid, names) || array['organization_id', type_column]) then
-      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns, related)
       values (
         feed.origin(), feed.next_horizon(new.organization_id), new.organization_id, tg_argv[0], new_value ->> type_column,
-        array(select new_value ->> name from unnest(names) as name), 'UPDATE', changed);
+        array(select new_value ->> name from unnest(names) as name), 'UPDATE', changed, feed.related_of(new_value, related));
     else
-      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns, related)
       select
         feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> type_column,
-        array(select value ->> name from unnest(names) as name), operation, '{}'
+        array(select value ->> name from unnest(names) as name), operation, '{}', feed.related_of(value, related)
       from (values (1, 'DELETE', old.organization_id, old_value), (2, 'CREATE', new.organization_id, new_value)) as made (place, operation, organization_id, value)
       order by place;
     end if;
@@ -263,6 +272,17 @@ create function feed.follow(followed regclass, shown regclass default null, igno
       cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
       where i.indrelid = root and i.indisprimary and a.attname <> 'organization_id');
+    -- Foreign keys by their columns, and the columns that name the type of what they refer to.
+    related text[] = array(
+      select distinct column_name
+      from pg_constraint k
+      cross join lateral (
+        select a.attname::text from pg_attribute a where a.attrelid = root and a.attnum = any (k.conkey)
+        union all
+        select (regexp_match(obj_description(k.oid, 'pg_constraint'), '^@relatedType (\w+)', 'n'))[1]
+      ) as columns (column_name)
+      where k.conrelid = root and k.contype = 'f' and k.conparentid = 0 and column_name <> 'organization_id'
+      order by 1);
     relation text;
     type_column text;
     missing text = (
@@ -287,14 +307,15 @@ create function feed.follow(followed regclass, shown regclass default null, igno
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     where c.oid = shown_by;
-    update_arguments = format('%L, %L, %L, %s', relation, type_column, array_remove(ignored_columns, 'updated_at') || '{updated_at}', key);
+    update_arguments = format(
+      '%L, %L, %L, %L, %s', relation, type_column, array_remove(ignored_columns, 'updated_at') || '{updated_at}', related, key);
     foreach parent in array array(select root union all select t.relid from pg_partition_tree(root) t where not t.isleaf and t.relid <> root) loop
       execute format(
         'create or replace trigger follow_insert after insert on %s referencing new table as affected
-           for each statement execute function feed.record_rows(%L, %L, %L, %s)', parent, relation, 'CREATE', type_column, key);
+           for each statement execute function feed.record_rows(%L, %L, %L, %L, %s)', parent, relation, 'CREATE', type_column, related, key);
       execute format(
         'create or replace trigger follow_delete after delete on %s referencing old table as affected
-           for each statement execute function feed.record_rows(%L, %L, %L, %s)', parent, relation, 'DELETE', type_column, key);
+           for each statement execute function feed.record_rows(%L, %L, %L, %L, %s)', parent, relation, 'DELETE', type_column, related, key);
       continue when not exists (select from pg_class where oid = parent and relkind = 'p');
       execute format(
         'create or replace trigger follow_update after update on %s referencing old table as before new table as after

@@ -1,5 +1,5 @@
---! Previous: sha1:a2546e26cd8254f40c9481402de269011007de01
---! Hash: sha1:47084fa92f5b68e3d8cec98706050db9b95ff52b
+--! Previous: sha1:74ed050884611d243b8729ca9c85010a5be3c3d9
+--! Hash: sha1:6894a06dcb0db60c7ecf77e423be010aaa0b1cdf
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:47084fa92f5b68e3d8cec98706050db9b95ff52b
---! Hash: sha1:3095c933f3f4f913ca6f916854cbdc5899a7015b
+--! Previous: sha1:6894a06dcb0db60c7ecf77e423be010aaa0b1cdf
+--! Hash: sha1:10a019881c5c473fb19f56cc05af7cfe03287f66
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.
@@ -125,7 +125,7 @@ create function app_public.webhook_deliveries_feed_row(delivery app_public.webho
   as $$
     select json_build_object(
       'origin', p.origin::text, 'horizon', c.horizon, 'id', c.id, 'at', c.at, 'relation', c.relation, 'type', c.type, 'key', c.key,
-      'operation', c.operation, 'columns', c.columns)
+      'operation', c.operation, 'columns', c.columns, 'related', c.related)
     from feed.changes c
     cross join feed.position() p
     where c.organization_id = delivery.organization_id and c.horizon = delivery.horizon::text::xid8 and c.id = delivery.change_id

@@ -1,5 +1,5 @@
---! Previous: sha1:3095c933f3f4f913ca6f916854cbdc5899a7015b
---! Hash: sha1:4c4aa0e2af8f26fc0359f6cdc30e5f56ec86ebae
+--! Previous: sha1:10a019881c5c473fb19f56cc05af7cfe03287f66
+--! Hash: sha1:937a79563342faf23f557e9c110435d290bba61f
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

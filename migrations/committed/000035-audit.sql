@@ -1,5 +1,5 @@
---! Previous: sha1:4c4aa0e2af8f26fc0359f6cdc30e5f56ec86ebae
---! Hash: sha1:fd82ef7149e54ce2a9ee53b684ebe8437f2281c9
+--! Previous: sha1:937a79563342faf23f557e9c110435d290bba61f
+--! Hash: sha1:b4723a0cefe26ef2caa4562dcd23cebdb6744889
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:fd82ef7149e54ce2a9ee53b684ebe8437f2281c9
---! Hash: sha1:6c6cc1e0d3be3b45e8c7ba0dd58567496fc10681
+--! Previous: sha1:b4723a0cefe26ef2caa4562dcd23cebdb6744889
+--! Hash: sha1:71e1ed9a10196fd7af6a477a9f809a3edd16f789
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

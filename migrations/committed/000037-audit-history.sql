@@ -1,5 +1,5 @@
---! Previous: sha1:6c6cc1e0d3be3b45e8c7ba0dd58567496fc10681
---! Hash: sha1:4a5aa738c8cde9946839031dd5ef54c5fd56bfea
+--! Previous: sha1:71e1ed9a10196fd7af6a477a9f809a3edd16f789
+--! Hash: sha1:6b459e4a12d9887b353ae7c373576b1a38cbd632
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:4a5aa738c8cde9946839031dd5ef54c5fd56bfea
---! Hash: sha1:ca0f133ab1b3f6f8c6e1e70d02e3012a8efa95c9
+--! Previous: sha1:6b459e4a12d9887b353ae7c373576b1a38cbd632
+--! Hash: sha1:eaad6c2b4ec9ee877dffbbb6ecbc541f8c2aadc5
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:ca0f133ab1b3f6f8c6e1e70d02e3012a8efa95c9
---! Hash: sha1:061e1ceecba38244abd6c755f75d882f883b6060
+--! Previous: sha1:eaad6c2b4ec9ee877dffbbb6ecbc541f8c2aadc5
+--! Hash: sha1:703f51d6e35cc03af7b9f734fd3ea6289b9381ec
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:061e1ceecba38244abd6c755f75d882f883b6060
---! Hash: sha1:22e4a2825db12daa5c84dadde7602724b1531ae0
+--! Previous: sha1:703f51d6e35cc03af7b9f734fd3ea6289b9381ec
+--! Hash: sha1:7f061f93a475e739646079e47d9c866f87b36208
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

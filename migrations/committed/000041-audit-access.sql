@@ -1,5 +1,5 @@
---! Previous: sha1:22e4a2825db12daa5c84dadde7602724b1531ae0
---! Hash: sha1:ed303e2eef42c676252502de624d8b89d7ff6dc2
+--! Previous: sha1:7f061f93a475e739646079e47d9c866f87b36208
+--! Hash: sha1:82eb03151e571b1dd8fe96418f0180734f2cee21
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

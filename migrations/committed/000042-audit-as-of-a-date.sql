@@ -1,5 +1,5 @@
---! Previous: sha1:ed303e2eef42c676252502de624d8b89d7ff6dc2
---! Hash: sha1:92870f738509c19990c782628a281f5172728204
+--! Previous: sha1:82eb03151e571b1dd8fe96418f0180734f2cee21
+--! Hash: sha1:a5938489a4ea38ecf5279d71aff1ce571277e082
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

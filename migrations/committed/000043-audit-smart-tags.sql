@@ -1,5 +1,5 @@
---! Previous: sha1:92870f738509c19990c782628a281f5172728204
---! Hash: sha1:1d078285748db570dea1ea17009057216f480796
+--! Previous: sha1:a5938489a4ea38ecf5279d71aff1ce571277e082
+--! Hash: sha1:bfe8b063336b02c0d2c2d5e273df0e43b214d7e5
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.
@@ -20,6 +20,7 @@ create view audit.smart_tags with (security_invoker = true) as
       ('personalData', '{column}'),
       ('partOf', '{column}'),
       ('payloadField', '{function}'),
+      ('relatedType', '{foreign key}'),
       ('value', '{type}'),
       -- PostGraphile's, as far as this graph is made by them: it has no generated mutation and no root field of a table.
       ('arg0modifier', '{function}'),

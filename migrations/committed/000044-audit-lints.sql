@@ -1,5 +1,5 @@
---! Previous: sha1:1d078285748db570dea1ea17009057216f480796
---! Hash: sha1:6d4f6faeefe3fd38dc38c722166eec9773dbf0f7
+--! Previous: sha1:bfe8b063336b02c0d2c2d5e273df0e43b214d7e5
+--! Hash: sha1:e7fe77b12053fad5dbcd81845ea1eebc67cb2f60
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:6d4f6faeefe3fd38dc38c722166eec9773dbf0f7
---! Hash: sha1:6b1828c5489b83324b42a95590d9a4743b3da067
+--! Previous: sha1:e7fe77b12053fad5dbcd81845ea1eebc67cb2f60
+--! Hash: sha1:f70945fce49ed2f27c1dd9047810c7682fe5e30b
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

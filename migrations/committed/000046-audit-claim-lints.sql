@@ -1,5 +1,5 @@
---! Previous: sha1:6b1828c5489b83324b42a95590d9a4743b3da067
---! Hash: sha1:8c434852c4631f00806b1b4881ae7854b080caf1
+--! Previous: sha1:f70945fce49ed2f27c1dd9047810c7682fe5e30b
+--! Hash: sha1:4c711b50960b63638da87dcaa3198e1d20631704
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:8c434852c4631f00806b1b4881ae7854b080caf1
---! Hash: sha1:08f624e72c5c7beee9c800e514a7dad04d50175f
+--! Previous: sha1:4c711b50960b63638da87dcaa3198e1d20631704
+--! Hash: sha1:b378202d80efbcf3f60cca0f338238488b3f9b4e
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

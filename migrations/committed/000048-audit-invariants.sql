@@ -1,5 +1,5 @@
---! Previous: sha1:08f624e72c5c7beee9c800e514a7dad04d50175f
---! Hash: sha1:e0e19c7b874a93f43f54d93c4728b27e0a299f8d
+--! Previous: sha1:b378202d80efbcf3f60cca0f338238488b3f9b4e
+--! Hash: sha1:3f0361b091c1c8837049f985b907287578f16475
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:e0e19c7b874a93f43f54d93c4728b27e0a299f8d
---! Hash: sha1:6f198ae2fca86b0a793cf18a31c087e6e92e850f
+--! Previous: sha1:3f0361b091c1c8837049f985b907287578f16475
+--! Hash: sha1:5a5218d9b02212aba300e27950d5fede3c04b455
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:6f198ae2fca86b0a793cf18a31c087e6e92e850f
---! Hash: sha1:b0b8c8dc9dc5d2911ce7cd5175434a947323bdc3
+--! Previous: sha1:5a5218d9b02212aba300e27950d5fede3c04b455
+--! Hash: sha1:63f175d519e641b3398c180513dd497a518e8061
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

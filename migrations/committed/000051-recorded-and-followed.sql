@@ -1,5 +1,5 @@
---! Previous: sha1:b0b8c8dc9dc5d2911ce7cd5175434a947323bdc3
---! Hash: sha1:2682e76e14624c2b64fe10f6fb602392606ef89a
+--! Previous: sha1:63f175d519e641b3398c180513dd497a518e8061
+--! Hash: sha1:9c0b53c5ba9c4b6587ccdc99f82d4e4b05d146ba
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
@@ -20,7 +20,7 @@ create or replace trigger audit_update after update on app_public.units
   execute function audit.record_update('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
 select audit.record('app_hidden.unit_access', subject_id => 'user_id', derived => '{created_at}');
 select audit.record('app_public.cards', derived => '{created_at,updated_at}');
-select audit.record('app_public.card_assignments', subject_id => 'user_id', derived => '{created_at,is_exclusive}');
+select audit.record('app_public.card_assignments', subject_id => 'user_id', derived => '{created_at,is_exclusive,card_type}');
 select audit.record('oauth.grants', subject_id => 'user_id', derived => '{written_lsn}');
 select audit.record('app_public.webhooks', secrets => '{secret_ciphertext,previous_secret_ciphertext}', derived => '{created_at}');
 

@@ -1,5 +1,5 @@
---! Previous: sha1:2682e76e14624c2b64fe10f6fb602392606ef89a
---! Hash: sha1:51d90ccdc007fe835333d8d90fe2aa9cfc39838d
+--! Previous: sha1:9c0b53c5ba9c4b6587ccdc99f82d4e4b05d146ba
+--! Hash: sha1:4bd88620cb3b7914b25c78117c239a0dfe1a5cea
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -9,6 +9,7 @@ export type Change = {
   readonly typeName: string;
   readonly id: string;
   readonly fields: readonly string[];
+  readonly relatedIds: readonly string[];
   readonly node: { readonly id: string; readonly __typename: string } | null;
   readonly cursor: string;
   readonly at: string;
@@ -33,7 +34,7 @@ type Where = {
 
 export const pageQuery = `query ($after: Cursor, $first: Int, $typeNames: [FollowedType!]) {
   app { changes(after: $after, first: $first, typeNames: $typeNames) {
-  nodes { operation typeName id fields node { __typename id } cursor at }
+  nodes { operation typeName id fields relatedIds node { __typename id } cursor at }
   edges { cursor node { id } }
   pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } } }`;
 

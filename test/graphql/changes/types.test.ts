@@ -45,7 +45,7 @@ describe('what is followed', () => {
 
     expect(created).toEqual([
       {
-        ...{ operation: 'CREATE', typeName, id, fields: [], node: { __typename: typeName, id } },
+        ...{ operation: 'CREATE', typeName, id, fields: [], relatedIds: [], node: { __typename: typeName, id } },
         ...{ cursor: expect.any(String), at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*\+00:00$/) },
       },
     ]);

@@ -67,11 +67,11 @@ CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.unit_access REFERENCING N
 
 CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{created_at}');
 
-CREATE TRIGGER follow_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'DELETE', '', 'id');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'DELETE', '', '{unit_id,user_id}', 'id');
 
-CREATE TRIGGER follow_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'CREATE', '', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'CREATE', '', '{unit_id,user_id}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.access_grants', '', '{updated_at}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.access_grants', '', '{updated_at}', '{unit_id,user_id}', 'id');
 
 grant delete, insert, select, update on app_hidden.unit_access to graph_admin;
 grant delete, insert (organization_id, user_id, unit_id, source, valid_from, valid_until), select, update (valid_from, valid_until) on app_hidden.unit_access to graph_app;

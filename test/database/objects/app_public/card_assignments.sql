@@ -5,6 +5,7 @@ create table app_public.card_assignments (
   card_id uuid not null,
   created_at timestamp with time zone default now() not null,
   is_exclusive boolean not null,
+  card_type text not null,
   constraint card_assignments_pkey PRIMARY KEY (organization_id, id),
   constraint card_assignments_card_id_user_id_key UNIQUE (organization_id, card_id, user_id),
   constraint card_assignments_card_id_fkey FOREIGN KEY (organization_id, card_id) REFERENCES app_public.cards(organization_id, id) ON DELETE CASCADE,
@@ -15,8 +16,11 @@ A card in the hands of a user.';
 comment on column app_public.card_assignments.created_at is 'When the card was assigned.';
 comment on column app_public.card_assignments.is_exclusive is '@behavior -*
 Whether the card has one holder at most: it is no identification code. Written by a trigger.';
+comment on column app_public.card_assignments.card_type is '@behavior -*
+The type of the card, which its id in the graph begins with. Written by a trigger.';
 
 comment on constraint card_assignments_card_id_fkey on app_public.card_assignments is '@fieldName card
+@relatedType card_type
 @foreignFieldName cardAssignments
 @listSuffix omit
 @notNull
@@ -65,19 +69,19 @@ create policy select_graph_user on app_public.card_assignments for select to gra
   using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)) AND user_id = (( SELECT app_hidden.current_user_id() AS current_user_id)));
 comment on policy select_graph_user on app_public.card_assignments is 'A person sees the own card assignments.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at,is_exclusive}');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at,is_exclusive,card_type}');
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at,is_exclusive}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at,is_exclusive,card_type}');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{created_at,is_exclusive}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{created_at,is_exclusive,card_type}');
 
-CREATE TRIGGER card_assignments_100_place BEFORE INSERT OR UPDATE OF card_id, is_exclusive ON app_public.card_assignments FOR EACH ROW EXECUTE FUNCTION app_hidden.card_assignments_place();
+CREATE TRIGGER card_assignments_100_place BEFORE INSERT OR UPDATE OF card_id, is_exclusive, card_type ON app_public.card_assignments FOR EACH ROW EXECUTE FUNCTION app_hidden.card_assignments_place();
 
-CREATE TRIGGER follow_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', 'DELETE', '', 'id');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', 'DELETE', '', '{card_id,card_type,user_id}', 'id');
 
-CREATE TRIGGER follow_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', 'CREATE', '', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', 'CREATE', '', '{card_id,card_type,user_id}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.card_assignments', '', '{updated_at}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.card_assignments', '', '{updated_at}', '{card_id,card_type,user_id}', 'id');
 
 grant delete, insert, select, update on app_public.card_assignments to graph_admin;
 grant delete, insert (organization_id, user_id, card_id), select on app_public.card_assignments to graph_app;

@@ -116,11 +116,11 @@ CREATE TRIGGER cards_100_keep_type BEFORE UPDATE OF type ON app_public.cards FOR
 
 CREATE TRIGGER cards_900_updated BEFORE UPDATE ON app_public.cards FOR EACH ROW EXECUTE FUNCTION app_hidden.set_updated_at();
 
-CREATE TRIGGER follow_delete AFTER DELETE ON app_public.cards REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'DELETE', 'type', 'id');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_public.cards REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'DELETE', 'type', '{}', 'id');
 
-CREATE TRIGGER follow_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'CREATE', 'type', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'CREATE', 'type', '{}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.cards', 'type', '{updated_at}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.cards', 'type', '{updated_at}', '{}', 'id');
 
 grant delete, insert, select, update on app_public.cards to graph_admin;
 grant delete, insert (organization_id, type, name, proximity_uuid, major, minor, nfc_identifier, external_identifier), select, update (name, proximity_uuid, major, minor, nfc_identifier, external_identifier) on app_public.cards to graph_app;

@@ -97,11 +97,11 @@ CREATE TRIGGER audit_insert AFTER INSERT ON app_public.units REFERENCING NEW TAB
 
 CREATE TRIGGER audit_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name AND old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
 
-CREATE TRIGGER follow_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'DELETE', '', 'id');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'DELETE', '', '{parent_id}', 'id');
 
-CREATE TRIGGER follow_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'CREATE', '', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'CREATE', '', '{parent_id}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.units', '', '{ancestor_ids,updated_at}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.units', '', '{ancestor_ids,updated_at}', '{parent_id}', 'id');
 
 CREATE TRIGGER units_100_lock_tree BEFORE INSERT OR DELETE OR UPDATE OF parent_id ON app_public.units FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_lock_tree();
 

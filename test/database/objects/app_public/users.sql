@@ -121,11 +121,11 @@ CREATE TRIGGER audit_insert AFTER INSERT ON app_public.users REFERENCING NEW TAB
 
 CREATE TRIGGER audit_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at}');
 
-CREATE TRIGGER follow_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'DELETE', '', 'id');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'DELETE', '', '{}', 'id');
 
-CREATE TRIGGER follow_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'CREATE', '', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'CREATE', '', '{}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.users', '', '{external_authentication_token_ciphertext,updated_at}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.users', '', '{external_authentication_token_ciphertext,updated_at}', '{}', 'id');
 
 CREATE TRIGGER users_900_updated BEFORE UPDATE ON app_public.users FOR EACH ROW EXECUTE FUNCTION app_hidden.set_updated_at('external_authentication_token_ciphertext');
 

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION app_public.webhook_deliveries_feed_row(delivery app_p
 AS $function$
     select json_build_object(
       'origin', p.origin::text, 'horizon', c.horizon, 'id', c.id, 'at', c.at, 'relation', c.relation, 'type', c.type, 'key', c.key,
-      'operation', c.operation, 'columns', c.columns)
+      'operation', c.operation, 'columns', c.columns, 'related', c.related)
     from feed.changes c
     cross join feed.position() p
     where c.organization_id = delivery.organization_id and c.horizon = delivery.horizon::text::xid8 and c.id = delivery.change_id

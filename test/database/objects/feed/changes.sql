@@ -9,6 +9,7 @@ create table feed.changes (
   key text[] not null,
   operation text not null,
   columns text[] not null,
+  related jsonb,
   constraint changes_pkey PRIMARY KEY (organization_id, horizon, id, at)
 )
 partition by RANGE (at);
@@ -21,6 +22,7 @@ comment on column feed.changes.type is 'Of a table whose rows have several types
 comment on column feed.changes.key is 'The primary key without the organization, each value as JSON has it, without quotes.';
 comment on column feed.changes.operation is 'CREATE, UPDATE or DELETE.';
 comment on column feed.changes.columns is 'Of an update the columns that it changed.';
+comment on column feed.changes.related is 'The columns by which the row refers to others, as they were then, each value as in the key; null without one.';
 
 alter table feed.changes enable row level security, force row level security;
 
@@ -46,5 +48,5 @@ comment on policy select_graph_worker on feed.changes is 'The worker looks for w
 
 grant select on feed.changes to graph_admin;
 grant select on feed.changes to graph_app;
-grant insert (origin, horizon, organization_id, relation, type, key, operation, columns), select (id, origin, horizon, at, organization_id, relation) on feed.changes to graph_helper;
+grant insert (origin, horizon, organization_id, relation, type, key, operation, columns, related), select (id, origin, horizon, at, organization_id, relation) on feed.changes to graph_helper;
 grant select on feed.changes to graph_worker;

@@ -1,5 +1,5 @@
 CREATE OR REPLACE FUNCTION feed.changes_after(after_horizon xid8, after_id bigint, max_rows integer)
- RETURNS TABLE(horizon xid8, id bigint, at timestamp with time zone, relation text, type text, key text[], operation text, columns text[])
+ RETURNS TABLE(horizon xid8, id bigint, at timestamp with time zone, relation text, type text, key text[], operation text, columns text[], related jsonb)
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
@@ -7,7 +7,7 @@ CREATE OR REPLACE FUNCTION feed.changes_after(after_horizon xid8, after_id bigin
  SET plan_cache_mode TO 'force_generic_plan'
  SET jit TO 'off'
 AS $function$
-    select c.horizon, c.id, c.at, c.relation, c.type, c.key, c.operation, c.columns
+    select c.horizon, c.id, c.at, c.relation, c.type, c.key, c.operation, c.columns, c.related
     from feed.changes c
     where c.organization_id = (select app_hidden.current_organization_id())
       and (c.horizon, c.id) > (changes_after.after_horizon, changes_after.after_id)

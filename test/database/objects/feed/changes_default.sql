@@ -10,6 +10,7 @@ create table feed.changes_default (
   key text[] not null,
   operation text not null,
   columns text[] not null,
+  related jsonb,
   constraint changes_default_pkey PRIMARY KEY (organization_id, horizon, id, at)
 );
 

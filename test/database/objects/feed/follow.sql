@@ -18,6 +18,17 @@ AS $function$
       cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
       where i.indrelid = root and i.indisprimary and a.attname <> 'organization_id');
+    -- Foreign keys by their columns, and the columns that name the type of what they refer to.
+    related text[] = array(
+      select distinct column_name
+      from pg_constraint k
+      cross join lateral (
+        select a.attname::text from pg_attribute a where a.attrelid = root and a.attnum = any (k.conkey)
+        union all
+        select (regexp_match(obj_description(k.oid, 'pg_constraint'), '^@relatedType (\w+)', 'n'))[1]
+      ) as columns (column_name)
+      where k.conrelid = root and k.contype = 'f' and k.conparentid = 0 and column_name <> 'organization_id'
+      order by 1);
     relation text;
     type_column text;
     missing text = (
@@ -42,14 +53,15 @@ AS $function$
     from pg_class c
     join pg_namespace n on n.oid = c.relnamespace
     where c.oid = shown_by;
-    update_arguments = format('%L, %L, %L, %s', relation, type_column, array_remove(ignored_columns, 'updated_at') || '{updated_at}', key);
+    update_arguments = format(
+      '%L, %L, %L, %L, %s', relation, type_column, array_remove(ignored_columns, 'updated_at') || '{updated_at}', related, key);
     foreach parent in array array(select root union all select t.relid from pg_partition_tree(root) t where not t.isleaf and t.relid <> root) loop
       execute format(
         'create or replace trigger follow_insert after insert on %s referencing new table as affected
-           for each statement execute function feed.record_rows(%L, %L, %L, %s)', parent, relation, 'CREATE', type_column, key);
+           for each statement execute function feed.record_rows(%L, %L, %L, %L, %s)', parent, relation, 'CREATE', type_column, related, key);
       execute format(
         'create or replace trigger follow_delete after delete on %s referencing old table as affected
-           for each statement execute function feed.record_rows(%L, %L, %L, %s)', parent, relation, 'DELETE', type_column, key);
+           for each statement execute function feed.record_rows(%L, %L, %L, %L, %s)', parent, relation, 'DELETE', type_column, related, key);
       continue when not exists (select from pg_class where oid = parent and relkind = 'p');
       execute format(
         'create or replace trigger follow_update after update on %s referencing old table as before new table as after

@@ -8,7 +8,8 @@ AS $function$
   declare
     type_column text = tg_argv[1];
     ignored text[] = tg_argv[2];
-    names text[] = tg_argv[3:];
+    related text[] = tg_argv[3];
+    names text[] = tg_argv[4:];
     old_value jsonb;
     new_value jsonb;
     changed text[];
@@ -26,10 +27,11 @@ AS $function$
     end;
     -- Of a partition.
     if tg_op <> 'UPDATE' then
-      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns, related)
       select
         feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> type_column,
-        array(select value ->> name from unnest(names) as name), case tg_op when 'INSERT' then 'CREATE' else 'DELETE' end, '{}'
+        array(select value ->> name from unnest(names) as name), case tg_op when 'INSERT' then 'CREATE' else 'DELETE' end, '{}',
+        feed.related_of(value, related)
       from (select (coalesce(new_value, old_value) ->> 'organization_id')::uuid as organization_id, coalesce(new_value, old_value) as value) as written;
       return null;
     end if;
@@ -46,15 +48,15 @@ AS $function$
     -- Runs as graph_helper because no client role has a right to write the feed.
     -- A change of the key, the type or the organization is the deletion of one object and the creation of another.
     if not changed && (feed.identifying(tg_relid, names) || array['organization_id', type_column]) then
-      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns, related)
       values (
         feed.origin(), feed.next_horizon(new.organization_id), new.organization_id, tg_argv[0], new_value ->> type_column,
-        array(select new_value ->> name from unnest(names) as name), 'UPDATE', changed);
+        array(select new_value ->> name from unnest(names) as name), 'UPDATE', changed, feed.related_of(new_value, related));
     else
-      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+      insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns, related)
       select
         feed.origin(), feed.next_horizon(organization_id), organization_id, tg_argv[0], value ->> type_column,
-        array(select value ->> name from unnest(names) as name), operation, '{}'
+        array(select value ->> name from unnest(names) as name), operation, '{}', feed.related_of(value, related)
       from (values (1, 'DELETE', old.organization_id, old_value), (2, 'CREATE', new.organization_id, new_value)) as made (place, operation, organization_id, value)
       order by place;
     end if;

@@ -7,8 +7,9 @@ CREATE OR REPLACE FUNCTION feed.record_updates()
 AS $function$
   declare
     type_column text = tg_argv[1];
-    names text[] = tg_argv[3:];
-    identifying text[] = feed.identifying(tg_relid, tg_argv[3:]) || array['organization_id', type_column];
+    related text[] = tg_argv[3];
+    names text[] = tg_argv[4:];
+    identifying text[] = feed.identifying(tg_relid, tg_argv[4:]) || array['organization_id', type_column];
     ignored text[] = tg_argv[2]::text[] || array(
       select a.attname::text from pg_attribute a where a.attrelid = tg_relid and a.attnum > 0 and a.attgenerated <> '');
     is_paired boolean = (select count(*) from before) = (select count(*) from after);
@@ -17,10 +18,10 @@ AS $function$
       return null;
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed.
-    insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns)
+    insert into feed.changes (origin, horizon, organization_id, relation, type, key, operation, columns, related)
     select
       feed.origin(), feed.next_horizon(made.organization_id), made.organization_id, tg_argv[0], made.value ->> type_column,
-      array(select made.value ->> name from unnest(names) as name), made.operation, made.columns
+      array(select made.value ->> name from unnest(names) as name), made.operation, made.columns, feed.related_of(made.value, related)
     from (
       select
         place, old_value, value,
