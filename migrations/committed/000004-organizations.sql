@@ -1,5 +1,5 @@
 --! Previous: sha1:0a17f71e40570a87713eef88a9ce35c042949fd4
---! Hash: sha1:3cd95af7529d501dff7e78ae2f65d641983a5ea2
+--! Hash: sha1:6b8ab7c1a23b9158397f289dab0e816aa29cd0d0
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.
@@ -21,3 +21,103 @@ create policy all_graph_admin on app_hidden.organizations for all to graph_admin
 comment on policy all_graph_admin on app_hidden.organizations is 'Administration sees and changes every organization.';
 grant select, insert, update, delete on app_hidden.organizations to graph_admin;
 -- Absent on purpose: any right of a request. An organization is known to it by its id alone.
+
+-- An organization may move to another database of the service, a cell, while it works: logical replication copies its rows. A row here says
+-- that it is being moved, or has moved. Every transaction for an organization asks: a check of its token, or of its client.
+--
+-- The cut-over fences off what is under way by an advisory lock of the organization. A transaction shares it until its end, and the cut-over
+-- takes it alone: it waits for those before, and those after are refused. The lock ends with the session, so that a cut-over that was
+-- killed leaves the organization working. Without a row, which is the rule, nobody takes the lock.
+
+create table app_hidden.organization_moves (
+  organization_id uuid not null,
+  move_id uuid not null,
+  state text not null,
+  peer text not null,
+  arrived_at timestamptz,
+  constraint organization_moves_pkey primary key (organization_id),
+  constraint organization_moves_state_known check (state in ('copying', 'moved', 'arriving', 'arrived')),
+  constraint organization_moves_peer_length check (length(peer) between 1 and 200),
+  constraint organization_moves_arrived_whole check (state <> 'arrived' or arrived_at is not null)
+);
+-- Absent on purpose: a foreign key. The row is there before the organization arrives, and it alone does not move.
+comment on table app_hidden.organization_moves is 'Which organizations are being moved to another database, have moved there, or come from one.';
+comment on column app_hidden.organization_moves.move_id is 'The same in both databases.';
+comment on column app_hidden.organization_moves.state is
+  'Here it still works while it is `copying`, and again when it has `arrived`; it does not once it has `moved`, nor while it is `arriving`.';
+comment on column app_hidden.organization_moves.peer is 'The other database: its system identifier and oid.';
+comment on column app_hidden.organization_moves.arrived_at is 'When it came from another database: the feed has nothing of it from before.';
+
+alter table app_hidden.organization_moves enable row level security, force row level security;
+create policy all_graph_admin on app_hidden.organization_moves for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on app_hidden.organization_moves is 'Administration moves organizations.';
+create policy select_graph_helper on app_hidden.organization_moves for select to graph_helper using (true);
+comment on policy select_graph_helper on app_hidden.organization_moves is 'app_hidden.is_served asks for whoever works for an organization.';
+create policy select_graph_purger on app_hidden.organization_moves for select to graph_purger using (true);
+comment on policy select_graph_purger on app_hidden.organization_moves is 'The purge leaves out organizations that are being moved or have moved.';
+grant select, insert, update, delete on app_hidden.organization_moves to graph_admin;
+grant select on app_hidden.organization_moves to graph_helper;
+grant select (organization_id, state) on app_hidden.organization_moves to graph_purger;
+
+create function app_hidden.move_lock(organization_id uuid) returns bigint
+  language sql immutable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ select hashtextextended('app_hidden.organization_moves ' || organization_id, 0) $$;
+comment on function app_hidden.move_lock(uuid) is 'The advisory lock by which a cut-over fences off the transactions of an organization.';
+
+create function app_hidden.is_served(organization_id uuid) returns boolean
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    found_state text;
+  begin
+    -- Runs as graph_helper because nobody who works for an organization may look at moves. It is volatile, so that each statement here sees
+    -- what was committed before it.
+    select m.state into found_state
+    from app_hidden.organization_moves m where m.organization_id = is_served.organization_id;
+    if found_state = 'copying' then
+      if not pg_try_advisory_xact_lock_shared(app_hidden.move_lock(is_served.organization_id)) then
+        return false;
+      end if;
+      select m.state into found_state
+      from app_hidden.organization_moves m where m.organization_id = is_served.organization_id;
+    end if;
+    return coalesce(found_state in ('copying', 'arrived'), true);
+  end
+  $$;
+comment on function app_hidden.is_served(uuid) is
+  'Whether this database serves the organization. If so, it does until the end of the transaction: a cut-over waits for that.';
+
+create function app_hidden.require_service(organization_id uuid) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    if not app_hidden.is_served(require_service.organization_id) then
+      raise exception 'the organization is being moved to another database, or has moved there' using errcode = 'MOVED';
+    end if;
+  end
+  $$;
+comment on function app_hidden.require_service(uuid) is 'Fails with SQLSTATE MOVED unless app_hidden.is_served.';
+
+create function app_hidden.moving_organization_ids() returns uuid[]
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  as $$ select array(select m.organization_id from app_hidden.organization_moves m where m.state <> 'arrived') $$;
+comment on function app_hidden.moving_organization_ids() is 'The organizations that are being moved, or have moved, of which nothing is purged here.';
+grant execute on function app_hidden.moving_organization_ids() to graph_purger;
+
+create function app_hidden.arrived_at() returns timestamptz
+  language plpgsql stable parallel safe security definer set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    -- Runs as graph_helper because nobody who reads a feed may look at moves; it tells of the own organization alone.
+    return (select m.arrived_at from app_hidden.organization_moves m where m.organization_id = app_hidden.current_organization_id());
+  end
+  $$;
+comment on function app_hidden.arrived_at() is 'When the organization of the claims came from another database; null if it did not.';
+
+grant create on schema app_hidden to graph_helper;
+alter function app_hidden.is_served(uuid) owner to graph_helper;
+alter function app_hidden.arrived_at() owner to graph_helper;
+revoke create on schema app_hidden from graph_helper;
+grant execute on function app_hidden.move_lock(uuid) to graph_helper, graph_admin;
+grant execute on function app_hidden.is_served(uuid), app_hidden.require_service(uuid) to graph_oauth, graph_worker, graph_helper, graph_admin;
+grant execute on function app_hidden.arrived_at() to graph_app, graph_worker, graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:3cd95af7529d501dff7e78ae2f65d641983a5ea2
---! Hash: sha1:6362598c494ee663a09595ef204afd8855841998
+--! Previous: sha1:6b8ab7c1a23b9158397f289dab0e816aa29cd0d0
+--! Hash: sha1:d96ac920d7c687aa00d7df1244c852bf3ed0cf77
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

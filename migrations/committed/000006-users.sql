@@ -1,5 +1,5 @@
---! Previous: sha1:6362598c494ee663a09595ef204afd8855841998
---! Hash: sha1:100536c8f213d44a7e1ed5c138127897447fb8f0
+--! Previous: sha1:d96ac920d7c687aa00d7df1244c852bf3ed0cf77
+--! Hash: sha1:4b2e61526081a8010130f2d0089465f197830604
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.

@@ -1,5 +1,5 @@
---! Previous: sha1:100536c8f213d44a7e1ed5c138127897447fb8f0
---! Hash: sha1:bf7722be437f79c2a6d15f93ef67b68fd20c576a
+--! Previous: sha1:4b2e61526081a8010130f2d0089465f197830604
+--! Hash: sha1:f0289e81b61ba3459e0a9fa8872657be1d306cb1
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

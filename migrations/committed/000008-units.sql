@@ -1,5 +1,5 @@
---! Previous: sha1:bf7722be437f79c2a6d15f93ef67b68fd20c576a
---! Hash: sha1:3a239c9d505cec6d3f22a1afb68640573088869c
+--! Previous: sha1:f0289e81b61ba3459e0a9fa8872657be1d306cb1
+--! Hash: sha1:29746a7048569503f4127feca0603c6c1039f6d9
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

@@ -1,5 +1,5 @@
---! Previous: sha1:3a239c9d505cec6d3f22a1afb68640573088869c
---! Hash: sha1:4f3f10cba4aeb1c1e72976939b1c4d9891c10ef4
+--! Previous: sha1:29746a7048569503f4127feca0603c6c1039f6d9
+--! Hash: sha1:ae97cdaa8e248f390f10aff275f761feab61ff38
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

@@ -1,5 +1,5 @@
---! Previous: sha1:4f3f10cba4aeb1c1e72976939b1c4d9891c10ef4
---! Hash: sha1:352afc0fce09d1ebfe2eb1daa4aaa7f49c19599f
+--! Previous: sha1:ae97cdaa8e248f390f10aff275f761feab61ff38
+--! Hash: sha1:2f551b705fd6537c0450b6f7a820e0b4ac93ec9b
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

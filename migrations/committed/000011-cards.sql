@@ -1,5 +1,5 @@
---! Previous: sha1:352afc0fce09d1ebfe2eb1daa4aaa7f49c19599f
---! Hash: sha1:2ff6606497fe33b90bff7541fdf8e62c126d7c76
+--! Previous: sha1:2f551b705fd6537c0450b6f7a820e0b4ac93ec9b
+--! Hash: sha1:dbc796e2b6572b84bbcd84f64440120d3654f81e
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

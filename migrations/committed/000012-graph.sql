@@ -1,5 +1,5 @@
---! Previous: sha1:2ff6606497fe33b90bff7541fdf8e62c126d7c76
---! Hash: sha1:4898f52b3a614354cec9b01466504c5822503897
+--! Previous: sha1:dbc796e2b6572b84bbcd84f64440120d3654f81e
+--! Hash: sha1:97c4b001dd042d8354d2e23b0e6930eb220ab3d5
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:4898f52b3a614354cec9b01466504c5822503897
---! Hash: sha1:3d6fb835cbfcbe7fd0a506202b54ed328aea0391
+--! Previous: sha1:97c4b001dd042d8354d2e23b0e6930eb220ab3d5
+--! Hash: sha1:b23600cf7bef4239e62eb4c99cb86cbca596b676
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

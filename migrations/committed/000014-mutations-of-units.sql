@@ -1,5 +1,5 @@
---! Previous: sha1:3d6fb835cbfcbe7fd0a506202b54ed328aea0391
---! Hash: sha1:6e83d462dd91565d7cbddafa7f44d8b9fc724914
+--! Previous: sha1:b23600cf7bef4239e62eb4c99cb86cbca596b676
+--! Hash: sha1:dcf9c4bdeb8de617ab8ee04fb470ce064565d798
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

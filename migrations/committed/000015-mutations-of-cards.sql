@@ -1,5 +1,5 @@
---! Previous: sha1:6e83d462dd91565d7cbddafa7f44d8b9fc724914
---! Hash: sha1:cce7b5906e993f120d04eb33054567d573f34b27
+--! Previous: sha1:dcf9c4bdeb8de617ab8ee04fb470ce064565d798
+--! Hash: sha1:023064147553af1cda920548684d037b41a06ad9
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

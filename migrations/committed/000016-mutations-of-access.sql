@@ -1,5 +1,5 @@
---! Previous: sha1:cce7b5906e993f120d04eb33054567d573f34b27
---! Hash: sha1:4f7182ba1996cf90fdb18adad695c8b81970c196
+--! Previous: sha1:023064147553af1cda920548684d037b41a06ad9
+--! Hash: sha1:75479e53238d6b55058abafdeb6a59c94a9266cd
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

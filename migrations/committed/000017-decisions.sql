@@ -1,5 +1,5 @@
---! Previous: sha1:4f7182ba1996cf90fdb18adad695c8b81970c196
---! Hash: sha1:f6cf5844c4db4a326a820cf31c5e0e6cb00fb39b
+--! Previous: sha1:75479e53238d6b55058abafdeb6a59c94a9266cd
+--! Hash: sha1:d58415b0469330a0c488c0ce3b311c9d85865aca
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.

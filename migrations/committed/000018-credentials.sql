@@ -1,5 +1,5 @@
---! Previous: sha1:f6cf5844c4db4a326a820cf31c5e0e6cb00fb39b
---! Hash: sha1:01c97137f2b6515e8f291f527517cafd955b0deb
+--! Previous: sha1:d58415b0469330a0c488c0ce3b311c9d85865aca
+--! Hash: sha1:462d4d0ec67562cbf413bdba7a2d6f930749e22e
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:01c97137f2b6515e8f291f527517cafd955b0deb
---! Hash: sha1:2a953b8b2ed4ca6ebdd81be851e098d2b9967b27
+--! Previous: sha1:462d4d0ec67562cbf413bdba7a2d6f930749e22e
+--! Hash: sha1:77b1c9d65de2ad129f73810254100088b83e676b
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.
@@ -92,13 +92,16 @@ create policy all_graph_oauth on oauth.grants for all to graph_oauth
 comment on policy all_graph_oauth on oauth.grants is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 create policy select_graph_helper on oauth.grants for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.grants is 'oauth.verify_access_token reads the grant of a token.';
-create policy select_graph_purger on oauth.grants for select to graph_purger using (true);
-comment on policy select_graph_purger on oauth.grants is 'oauth.purge_tokens looks for the grants of expired tokens.';
+create policy select_graph_purger on oauth.grants for select to graph_purger
+  using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
+comment on policy select_graph_purger on oauth.grants is 'oauth.purge_tokens looks for the grants of expired tokens, but of no organization that is being moved, or has moved.';
 create policy update_graph_purger on oauth.grants for update to graph_purger using (true) with check (false);
 comment on policy update_graph_purger on oauth.grants is 'oauth.purge_tokens locks grants; it can change none.';
 create policy delete_graph_purger on oauth.grants for delete to graph_purger
   using (
-    not exists (select from oauth.access_tokens t where t.organization_id = grants.organization_id and t.grant_id = grants.id)
+    -- Of these organizations it sees no tokens.
+    organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[])
+    and not exists (select from oauth.access_tokens t where t.organization_id = grants.organization_id and t.grant_id = grants.id)
     and not exists (select from oauth.refresh_tokens t where t.organization_id = grants.organization_id and t.grant_id = grants.id));
 comment on policy delete_graph_purger on oauth.grants is 'oauth.purge_tokens deletes grants that have no token left.';
 grant select, insert, update, delete on oauth.grants to graph_admin, graph_oauth;
@@ -114,8 +117,9 @@ create policy all_graph_oauth on oauth.access_tokens for all to graph_oauth
 comment on policy all_graph_oauth on oauth.access_tokens is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 create policy select_graph_helper on oauth.access_tokens for select to graph_helper using (true);
 comment on policy select_graph_helper on oauth.access_tokens is 'oauth.verify_access_token finds a token by its hash.';
-create policy select_graph_purger on oauth.access_tokens for select to graph_purger using (true);
-comment on policy select_graph_purger on oauth.access_tokens is 'oauth.purge_tokens asks whether a grant has tokens left.';
+create policy select_graph_purger on oauth.access_tokens for select to graph_purger
+  using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
+comment on policy select_graph_purger on oauth.access_tokens is 'oauth.purge_tokens asks whether a grant has tokens left, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on oauth.access_tokens for delete to graph_purger using (expires_at <= statement_timestamp());
 comment on policy delete_graph_purger on oauth.access_tokens is 'oauth.purge_tokens deletes expired tokens.';
 grant select, insert, update, delete on oauth.access_tokens to graph_admin, graph_oauth;
@@ -129,8 +133,9 @@ create policy all_graph_oauth on oauth.refresh_tokens for all to graph_oauth
   using (organization_id = (select app_hidden.current_organization_id()))
   with check (organization_id = (select app_hidden.current_organization_id()));
 comment on policy all_graph_oauth on oauth.refresh_tokens is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
-create policy select_graph_purger on oauth.refresh_tokens for select to graph_purger using (true);
-comment on policy select_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens asks whether a grant has tokens left.';
+create policy select_graph_purger on oauth.refresh_tokens for select to graph_purger
+  using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
+comment on policy select_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens asks whether a grant has tokens left, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on oauth.refresh_tokens for delete to graph_purger using (expires_at <= statement_timestamp());
 comment on policy delete_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens deletes expired tokens; a used one stays until then, to notice its reuse.';
 grant select, insert, update, delete on oauth.refresh_tokens to graph_admin, graph_oauth;
@@ -175,6 +180,7 @@ create function app_hidden.require_access_token(token_hash bytea) returns void
   as $$
   declare
     is_own boolean;
+    own_organization_id uuid;
   begin
     -- Runs as graph_helper because nobody who holds a token may look at tokens. Compared with what was found: as conditions of the
     -- search, which the planner would weigh, these cost as much again.
@@ -182,17 +188,21 @@ create function app_hidden.require_access_token(token_hash bytea) returns void
       and t.application_id::text = current_setting('graph.application_id', true)
       and coalesce(t.user_id::text, '') = current_setting('graph.user_id', true)
       and t.grant_id::text = current_setting('graph.grant_id', true)
-      and array_to_string(t.scopes, ' ') = current_setting('graph.scope', true)
-      into is_own
+      and array_to_string(t.scopes, ' ') = current_setting('graph.scope', true),
+      (select m.organization_id from app_hidden.organization_moves m where m.organization_id = t.organization_id)
+      into is_own, own_organization_id
       from oauth.live_access_tokens t
       where t.token_hash = require_access_token.token_hash;
     if is_own is not true then
       raise exception 'the access token has ended, or its claims are not those in force' using errcode = 'TOKEN';
     end if;
+    if own_organization_id is not null then
+      perform app_hidden.require_service(own_organization_id);
+    end if;
   end
   $$;
 comment on function app_hidden.require_access_token(bytea) is
-  'Fails with SQLSTATE TOKEN unless this is a live access token and the claims of this transaction are its own.';
+  'Fails with SQLSTATE TOKEN unless this is a live access token and the claims of this transaction are its own, and with MOVED unless its organization is served here.';
 grant create on schema app_hidden to graph_helper;
 alter function app_hidden.require_access_token(bytea) owner to graph_helper;
 revoke create on schema app_hidden from graph_helper;

@@ -1,5 +1,5 @@
---! Previous: sha1:2a953b8b2ed4ca6ebdd81be851e098d2b9967b27
---! Hash: sha1:58b1d6b654bd3fb7a76dd61a7e2495f34124de7a
+--! Previous: sha1:77b1c9d65de2ad129f73810254100088b83e676b
+--! Hash: sha1:ab21b4a041dde5d5562fb150b1a9d03c0429713e
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

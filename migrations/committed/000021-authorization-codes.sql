@@ -1,5 +1,5 @@
---! Previous: sha1:58b1d6b654bd3fb7a76dd61a7e2495f34124de7a
---! Hash: sha1:6d295871218e2ab5cd9a5d65173e287aff0d29e3
+--! Previous: sha1:ab21b4a041dde5d5562fb150b1a9d03c0429713e
+--! Hash: sha1:bd14df1b7005abbe0e9b630c6a62b338fcd8ffa9
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one
@@ -40,8 +40,9 @@ create policy all_graph_oauth on oauth.authorization_codes for all to graph_oaut
   using (organization_id = (select app_hidden.current_organization_id()))
   with check (organization_id = (select app_hidden.current_organization_id()));
 comment on policy all_graph_oauth on oauth.authorization_codes is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
-create policy select_graph_purger on oauth.authorization_codes for select to graph_purger using (true);
-comment on policy select_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes looks for expired codes.';
+create policy select_graph_purger on oauth.authorization_codes for select to graph_purger
+  using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
+comment on policy select_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes looks for expired codes, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on oauth.authorization_codes for delete to graph_purger
   using (expires_at <= statement_timestamp() - interval '1 day');
 comment on policy delete_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes deletes codes a day after they expired: until then a replay is noticed.';

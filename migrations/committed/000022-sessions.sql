@@ -1,5 +1,5 @@
---! Previous: sha1:6d295871218e2ab5cd9a5d65173e287aff0d29e3
---! Hash: sha1:c91182a58da26c9e2bf211dd839a75765b738eb7
+--! Previous: sha1:bd14df1b7005abbe0e9b630c6a62b338fcd8ffa9
+--! Hash: sha1:7a29174879f22e0ed4cfd68526f3402a5b0456fd
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.
@@ -48,8 +48,9 @@ create policy all_graph_oauth on oauth.sessions for all to graph_oauth
   using (organization_id = (select app_hidden.current_organization_id()))
   with check (organization_id = (select app_hidden.current_organization_id()));
 comment on policy all_graph_oauth on oauth.sessions is 'The OAuth server begins, reads and ends what belongs to the organization it works for.';
-create policy select_graph_purger on oauth.sessions for select to graph_purger using (true);
-comment on policy select_graph_purger on oauth.sessions is 'oauth.purge_sessions looks for expired sessions.';
+create policy select_graph_purger on oauth.sessions for select to graph_purger
+  using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
+comment on policy select_graph_purger on oauth.sessions is 'oauth.purge_sessions looks for expired sessions, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on oauth.sessions for delete to graph_purger using (expire <= statement_timestamp());
 comment on policy delete_graph_purger on oauth.sessions is 'oauth.purge_sessions deletes expired sessions, and with them the questions that they have open.';
 grant select, insert, update, delete on oauth.sessions to graph_admin;

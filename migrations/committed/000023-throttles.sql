@@ -1,5 +1,5 @@
---! Previous: sha1:c91182a58da26c9e2bf211dd839a75765b738eb7
---! Hash: sha1:fad96f2f2dfeb118356da9b6103393cfa67485eb
+--! Previous: sha1:7a29174879f22e0ed4cfd68526f3402a5b0456fd
+--! Hash: sha1:88a3e5cad78d224f90e9b386de2481e1521a834d
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

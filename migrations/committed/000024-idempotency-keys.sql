@@ -1,5 +1,5 @@
---! Previous: sha1:fad96f2f2dfeb118356da9b6103393cfa67485eb
---! Hash: sha1:115311404023056b0ae7369e8c3939054277ac5a
+--! Previous: sha1:88a3e5cad78d224f90e9b386de2481e1521a834d
+--! Hash: sha1:284555cdf6af366865c013e340165b90c47d6d8f
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.
@@ -52,8 +52,9 @@ comment on column app_hidden.idempotency_keys.answer_ciphertext is 'The answer, 
 alter table app_hidden.idempotency_keys enable row level security, force row level security;
 create policy all_graph_admin on app_hidden.idempotency_keys for all to graph_admin using (true) with check (true);
 comment on policy all_graph_admin on app_hidden.idempotency_keys is 'Administration deletes answers along with their application.';
-create policy select_graph_purger on app_hidden.idempotency_keys for select to graph_purger using (true);
-comment on policy select_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys looks for expired answers.';
+create policy select_graph_purger on app_hidden.idempotency_keys for select to graph_purger
+  using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
+comment on policy select_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys looks for expired answers, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on app_hidden.idempotency_keys for delete to graph_purger using (expires_at <= statement_timestamp());
 comment on policy delete_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys deletes expired answers.';
 -- Whose rows they are is the same for each role: those of the claims.
@@ -107,8 +108,9 @@ create policy insert_graph_helper on app_hidden.idempotency_usage for insert to 
 comment on policy insert_graph_helper on app_hidden.idempotency_usage is 'A trigger counts the first of an hour.';
 create policy update_graph_helper on app_hidden.idempotency_usage for update to graph_helper using (true) with check (true);
 comment on policy update_graph_helper on app_hidden.idempotency_usage is 'A trigger counts one more.';
-create policy select_graph_purger on app_hidden.idempotency_usage for select to graph_purger using (true);
-comment on policy select_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys looks for hours that are over.';
+create policy select_graph_purger on app_hidden.idempotency_usage for select to graph_purger
+  using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
+comment on policy select_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys looks for hours that are over, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on app_hidden.idempotency_usage for delete to graph_purger using (expires_at <= statement_timestamp());
 comment on policy delete_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys deletes the counts of hours that are over.';
 create policy select_graph_app on app_hidden.idempotency_usage for select to graph_app using (organization_id = (select app_hidden.current_organization_id()));
@@ -120,7 +122,7 @@ comment on policy select_graph_basic on app_hidden.idempotency_usage is 'app_hid
 grant select, insert, update, delete on app_hidden.idempotency_usage to graph_admin;
 grant select on app_hidden.idempotency_usage to graph_app, graph_user, graph_basic;
 grant select, insert, update (keys, bytes) on app_hidden.idempotency_usage to graph_helper;
-grant select (expires_at), delete on app_hidden.idempotency_usage to graph_purger;
+grant select (organization_id, expires_at), delete on app_hidden.idempotency_usage to graph_purger;
 
 create function app_hidden.count_idempotency_key() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp

@@ -1,5 +1,5 @@
---! Previous: sha1:115311404023056b0ae7369e8c3939054277ac5a
---! Hash: sha1:63cba014be6c2820e65bd8583f852fdb4a5353f8
+--! Previous: sha1:284555cdf6af366865c013e340165b90c47d6d8f
+--! Hash: sha1:e60a03daee2e5aa76b5cd82e971550f340df99dc
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

@@ -1,5 +1,5 @@
---! Previous: sha1:63cba014be6c2820e65bd8583f852fdb4a5353f8
---! Hash: sha1:3cbbdb6304d8ecceb765b2482bd2fb2b4d147979
+--! Previous: sha1:e60a03daee2e5aa76b5cd82e971550f340df99dc
+--! Hash: sha1:42c90a683fac00d8500b54af633c225c842bbe9e
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

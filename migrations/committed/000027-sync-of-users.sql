@@ -1,5 +1,5 @@
---! Previous: sha1:3cbbdb6304d8ecceb765b2482bd2fb2b4d147979
---! Hash: sha1:9852a78785b9c60647e5a8671fe4a88e5113f036
+--! Previous: sha1:42c90a683fac00d8500b54af633c225c842bbe9e
+--! Hash: sha1:9c63aa63fd7fae5495f7f43d997cb5581c398c77
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

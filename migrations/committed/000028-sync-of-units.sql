@@ -1,5 +1,5 @@
---! Previous: sha1:9852a78785b9c60647e5a8671fe4a88e5113f036
---! Hash: sha1:4efd08a3e398efc6a78fe8a46b41ce1d3d01f8f3
+--! Previous: sha1:9c63aa63fd7fae5495f7f43d997cb5581c398c77
+--! Hash: sha1:6951d81702dcedceecd241a58982d8c518ae03cb
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

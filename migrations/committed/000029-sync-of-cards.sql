@@ -1,5 +1,5 @@
---! Previous: sha1:4efd08a3e398efc6a78fe8a46b41ce1d3d01f8f3
---! Hash: sha1:66f6df07fabe00751459bd619ec89a81856537c7
+--! Previous: sha1:6951d81702dcedceecd241a58982d8c518ae03cb
+--! Hash: sha1:546d5199892f2bf4bb459a0b0960c9d7e9e8c5d3
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

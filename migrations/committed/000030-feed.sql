@@ -1,5 +1,5 @@
---! Previous: sha1:66f6df07fabe00751459bd619ec89a81856537c7
---! Hash: sha1:d22f618fbdde9e920a69050e07dc3de548cb766b
+--! Previous: sha1:546d5199892f2bf4bb459a0b0960c9d7e9e8c5d3
+--! Hash: sha1:b840de2bff69de1d5a9299d1b6ced4134017a183
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.
@@ -91,9 +91,9 @@ create function feed.position() returns table (origin bigint, horizon xid8, at t
         feed.origin(),
         case when pg_is_in_recovery() then (select timeline_id from pg_control_checkpoint())
           else ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int end::bigint),
-      pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), feed.oldest()
+      pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), greatest(feed.oldest(), app_hidden.arrived_at())
   $$;
-comment on function feed.position() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good.';
+comment on function feed.position() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good: none of before the organization came here.';
 
 -- With a generic plan: planning the scans of all partitions anew took a third of a page of 1,000. Its estimate knows no limit, so that PostgreSQL
 -- would compile it.

@@ -1,5 +1,5 @@
---! Previous: sha1:d22f618fbdde9e920a69050e07dc3de548cb766b
---! Hash: sha1:74ed050884611d243b8729ca9c85010a5be3c3d9
+--! Previous: sha1:b840de2bff69de1d5a9299d1b6ced4134017a183
+--! Hash: sha1:2cb179c3f0bf7641d4ef4c2708ae2554f69727dc
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:74ed050884611d243b8729ca9c85010a5be3c3d9
---! Hash: sha1:6894a06dcb0db60c7ecf77e423be010aaa0b1cdf
+--! Previous: sha1:2cb179c3f0bf7641d4ef4c2708ae2554f69727dc
+--! Hash: sha1:7e9594f2b822d6171075bab31d5aefff4cd316f0
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

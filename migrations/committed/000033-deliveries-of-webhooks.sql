@@ -1,5 +1,5 @@
---! Previous: sha1:6894a06dcb0db60c7ecf77e423be010aaa0b1cdf
---! Hash: sha1:10a019881c5c473fb19f56cc05af7cfe03287f66
+--! Previous: sha1:7e9594f2b822d6171075bab31d5aefff4cd316f0
+--! Hash: sha1:9b0c71a994cf539119a0af063137e6ae1c1028e4
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

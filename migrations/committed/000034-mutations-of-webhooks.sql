@@ -1,5 +1,5 @@
---! Previous: sha1:10a019881c5c473fb19f56cc05af7cfe03287f66
---! Hash: sha1:937a79563342faf23f557e9c110435d290bba61f
+--! Previous: sha1:9b0c71a994cf539119a0af063137e6ae1c1028e4
+--! Hash: sha1:ca3cd0b4e97a8e417735a7d2b2af6d5fd15a25e8
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:937a79563342faf23f557e9c110435d290bba61f
---! Hash: sha1:b4723a0cefe26ef2caa4562dcd23cebdb6744889
+--! Previous: sha1:ca3cd0b4e97a8e417735a7d2b2af6d5fd15a25e8
+--! Hash: sha1:70348d89b756877d14b2cd646f7bd594b0385e3b
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

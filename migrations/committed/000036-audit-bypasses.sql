@@ -1,5 +1,5 @@
---! Previous: sha1:b4723a0cefe26ef2caa4562dcd23cebdb6744889
---! Hash: sha1:71e1ed9a10196fd7af6a477a9f809a3edd16f789
+--! Previous: sha1:70348d89b756877d14b2cd646f7bd594b0385e3b
+--! Hash: sha1:4ae4a93b6ea6bcfd952ddcac31b2649e694d6699
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:71e1ed9a10196fd7af6a477a9f809a3edd16f789
---! Hash: sha1:6b459e4a12d9887b353ae7c373576b1a38cbd632
+--! Previous: sha1:4ae4a93b6ea6bcfd952ddcac31b2649e694d6699
+--! Hash: sha1:f239fee33ad5fc212499ecc767d602e30096bc5d
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

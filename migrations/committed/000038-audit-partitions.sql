@@ -1,5 +1,5 @@
---! Previous: sha1:6b459e4a12d9887b353ae7c373576b1a38cbd632
---! Hash: sha1:eaad6c2b4ec9ee877dffbbb6ecbc541f8c2aadc5
+--! Previous: sha1:f239fee33ad5fc212499ecc767d602e30096bc5d
+--! Hash: sha1:f4721b5bfe7e63c397a0d04d473423cfdc8eda14
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

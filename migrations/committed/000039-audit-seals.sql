@@ -1,5 +1,5 @@
---! Previous: sha1:eaad6c2b4ec9ee877dffbbb6ecbc541f8c2aadc5
---! Hash: sha1:703f51d6e35cc03af7b9f734fd3ea6289b9381ec
+--! Previous: sha1:f4721b5bfe7e63c397a0d04d473423cfdc8eda14
+--! Hash: sha1:71fedc20f9a0c1e32873b088ff2e07113511a55f
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

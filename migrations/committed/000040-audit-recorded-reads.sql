@@ -1,5 +1,5 @@
---! Previous: sha1:703f51d6e35cc03af7b9f734fd3ea6289b9381ec
---! Hash: sha1:7f061f93a475e739646079e47d9c866f87b36208
+--! Previous: sha1:71fedc20f9a0c1e32873b088ff2e07113511a55f
+--! Hash: sha1:17a68cc595caed40155900a2e2426a650e9a2f17
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

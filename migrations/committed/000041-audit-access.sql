@@ -1,5 +1,5 @@
---! Previous: sha1:7f061f93a475e739646079e47d9c866f87b36208
---! Hash: sha1:82eb03151e571b1dd8fe96418f0180734f2cee21
+--! Previous: sha1:17a68cc595caed40155900a2e2426a650e9a2f17
+--! Hash: sha1:37e5d8a69636bda50809e7812ae90d8142e42d1c
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

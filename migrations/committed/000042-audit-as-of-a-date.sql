@@ -1,5 +1,5 @@
---! Previous: sha1:82eb03151e571b1dd8fe96418f0180734f2cee21
---! Hash: sha1:a5938489a4ea38ecf5279d71aff1ce571277e082
+--! Previous: sha1:37e5d8a69636bda50809e7812ae90d8142e42d1c
+--! Hash: sha1:2bd809156d2010133458e299f556f890b1ad4a92
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:a5938489a4ea38ecf5279d71aff1ce571277e082
---! Hash: sha1:bfe8b063336b02c0d2c2d5e273df0e43b214d7e5
+--! Previous: sha1:2bd809156d2010133458e299f556f890b1ad4a92
+--! Hash: sha1:ebd61d6e917d16696f7ebcdbe632e6b29285c5a9
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:bfe8b063336b02c0d2c2d5e273df0e43b214d7e5
---! Hash: sha1:e7fe77b12053fad5dbcd81845ea1eebc67cb2f60
+--! Previous: sha1:ebd61d6e917d16696f7ebcdbe632e6b29285c5a9
+--! Hash: sha1:9c2910c7c94bfe8b1b65f57ee633b68a2106ad48
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:e7fe77b12053fad5dbcd81845ea1eebc67cb2f60
---! Hash: sha1:f70945fce49ed2f27c1dd9047810c7682fe5e30b
+--! Previous: sha1:9c2910c7c94bfe8b1b65f57ee633b68a2106ad48
+--! Hash: sha1:c4446cc64b92fdaa446c7b8f77b84fa52b71e84d
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

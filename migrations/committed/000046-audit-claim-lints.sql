@@ -1,5 +1,5 @@
---! Previous: sha1:f70945fce49ed2f27c1dd9047810c7682fe5e30b
---! Hash: sha1:4c711b50960b63638da87dcaa3198e1d20631704
+--! Previous: sha1:c4446cc64b92fdaa446c7b8f77b84fa52b71e84d
+--! Hash: sha1:c80cd3ba333214ded1d572e6b8cb24ff03e8a3dd
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:4c711b50960b63638da87dcaa3198e1d20631704
---! Hash: sha1:b378202d80efbcf3f60cca0f338238488b3f9b4e
+--! Previous: sha1:c80cd3ba333214ded1d572e6b8cb24ff03e8a3dd
+--! Hash: sha1:986b5b290d0bdd58e95069ebfd694e2e8396e3e0
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:b378202d80efbcf3f60cca0f338238488b3f9b4e
---! Hash: sha1:3f0361b091c1c8837049f985b907287578f16475
+--! Previous: sha1:986b5b290d0bdd58e95069ebfd694e2e8396e3e0
+--! Hash: sha1:62f60ffffecce672551db6f94b484c4747332f6b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

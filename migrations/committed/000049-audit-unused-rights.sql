@@ -1,5 +1,5 @@
---! Previous: sha1:3f0361b091c1c8837049f985b907287578f16475
---! Hash: sha1:5a5218d9b02212aba300e27950d5fede3c04b455
+--! Previous: sha1:62f60ffffecce672551db6f94b484c4747332f6b
+--! Hash: sha1:3bdacd1734d01ed46f32bc577d3c4d95f33039f3
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

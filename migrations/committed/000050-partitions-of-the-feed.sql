@@ -1,5 +1,5 @@
---! Previous: sha1:5a5218d9b02212aba300e27950d5fede3c04b455
---! Hash: sha1:63f175d519e641b3398c180513dd497a518e8061
+--! Previous: sha1:3bdacd1734d01ed46f32bc577d3c4d95f33039f3
+--! Hash: sha1:980cc386e7557b69bd42008a94bb4d4596e0b057
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

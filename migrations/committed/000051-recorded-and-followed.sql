@@ -1,5 +1,5 @@
---! Previous: sha1:63f175d519e641b3398c180513dd497a518e8061
---! Hash: sha1:9c0b53c5ba9c4b6587ccdc99f82d4e4b05d146ba
+--! Previous: sha1:980cc386e7557b69bd42008a94bb4d4596e0b057
+--! Hash: sha1:9dcdc916d5a45950df1ddc42466467905deeccb1
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:9c0b53c5ba9c4b6587ccdc99f82d4e4b05d146ba
---! Hash: sha1:4bd88620cb3b7914b25c78117c239a0dfe1a5cea
+--! Previous: sha1:9dcdc916d5a45950df1ddc42466467905deeccb1
+--! Hash: sha1:0562221de9693fa192faec3f3d5f37f655f56692
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -22,6 +22,8 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'oauth.purge_changes(integer)', 'graph_admin, graph_oauth', 'Makes and drops partitions of the history, which only its owner may; those alone of which all is older than audit.retention.'),
   ('definer', 'oauth.partition_state()', 'graph_admin, graph_auditor, graph_oauth', 'Counts what is in default partitions, which only the owner may read by name, and shows no row.'),
   ('definer', 'app_hidden.require_access_token(bytea)', 'graph_app, graph_basic, graph_user', 'Who presents a token proves it; nobody who holds one may look at tokens.'),
+  ('definer', 'app_hidden.is_served(uuid)', 'graph_admin, graph_oauth, graph_worker', 'Says of an organization that the service works for whether it is here, and shows no row.'),
+  ('definer', 'app_hidden.arrived_at()', 'graph_admin, graph_app, graph_worker', 'Says of the organization of the claims since when it is here.'),
   ('definer', 'oauth.written_lsn(uuid, uuid)', 'graph_oauth', 'Asked together with whose a token is; until then there is no organization that a policy could ask for.'),
   ('definer', 'app_hidden.units_delete_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
@@ -36,6 +38,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'oauth.note_uses(text[], text[])', 'graph_admin, graph_oauth', 'Notes which rights are used, which is no row of an organization, and answers nothing.'),
   -- Tables whose changes are not recorded.
   ('history', 'app_hidden.unit_ancestors', 'everybody', 'Follows from app_public.units, whose changes are recorded.'),
+  ('history', 'app_hidden.organization_moves', 'everybody', 'Says where an organization is, and nothing of it.'),
   ('history', 'oauth.access_tokens', 'everybody', 'Lives for two hours. Its grant is recorded, from its first to its last moment.'),
   ('history', 'oauth.refresh_tokens', 'everybody', 'One replaces the other. Their grant is recorded, from its first to its last moment.'),
   ('history', 'oauth.authorization_codes', 'everybody', 'Lives for a minute. The grant that it buys is recorded.'),

@@ -33,7 +33,7 @@ export function createEndpoint(options: EndpointOptions) {
   const { config, pool, oauthPool, replica, graph, operations, log } = options;
   const readBody = createBodyReader(config.limits.body);
   const parser = createRequestParser(graph.schema, config, operations);
-  const verifyToken = replica ? createReplicaTokenVerifier(oauthPool) : createTokenVerifier({ pool, oauthPool });
+  const verifyToken = replica ? createReplicaTokenVerifier(pool, oauthPool) : createTokenVerifier({ pool, oauthPool });
   const { execute, endStreams } = createRequestExecution(options, parser);
   const { send, refuse } = createAnswerSender(graph.schema, config, log);
 
@@ -45,7 +45,7 @@ export function createEndpoint(options: EndpointOptions) {
     const fields = fieldsOf(response);
     const answered = await executeWithToken(received, fields).catch((error: unknown) => {
       // Nothing was executed. The token may have been reassigned, and is no longer cached.
-      if (error instanceof InvalidTokenError) return executeWithToken(received, fields);
+      if (error instanceof InvalidTokenError && !error.wasLive) return executeWithToken(received, fields);
       throw error;
     });
     if (!answered) return;

@@ -41,7 +41,8 @@ export const errorCodes = {
   TIMEOUT: { status: 200, meaning: 'The statement took too long.' },
   UNAVAILABLE: {
     status: 503,
-    meaning: 'The database is away, overloaded or being migrated, or a change collided with another; try again later.',
+    meaning:
+      'The database is away, overloaded or being migrated, the organization is being moved, or a change collided with another; try again later.',
   },
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: 'The Idempotency-Key was used for another request; use a new one.' },
   IDEMPOTENCY_KEY_IN_USE: {
@@ -158,6 +159,8 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
       return isRaised(error)
         ? { code: 'LIMIT_EXCEEDED', message: sentence(error), limit: 'rows' }
         : { code: 'BAD_USER_INPUT', message: 'A value is longer than can be stored here.' };
+    case 'MOVED': // app_hidden.require_service
+      return { code: 'UNAVAILABLE', message: movedMessage };
     case '57014': // query_canceled
       return { code: 'TIMEOUT', message: 'The statement took too long and was cancelled; ask for less.' };
     case '55P03': // lock_not_available, after lock_timeout
@@ -169,6 +172,9 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
       return code.startsWith('22') ? { code: 'BAD_USER_INPUT', message: ofData(error), ...raisedFor(error) } : null;
   }
 }
+
+/** What a client reads while its organization is being moved, and once it has moved. */
+export const movedMessage = 'The organization is being moved to another database; try again later.';
 
 /** The constraint's comment, else a function's own message, else a sentence from the columns. */
 function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {

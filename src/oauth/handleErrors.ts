@@ -1,6 +1,6 @@
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
-import { isRetryable } from '../database/pool/unavailable.ts';
+import { hasMoved, isRetryable } from '../database/pool/unavailable.ts';
 import { hasCode } from '../errors/hasCode.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
 import type { Log } from '../log.ts';
@@ -39,6 +39,7 @@ export const sendJson: SendRefusal = (_request, response, { code, message }) => 
 
 function toOAuthError(error: unknown): OAuthError {
   if (error instanceof OAuthError) return error;
+  if (hasMoved(error)) return temporarilyUnavailable('the organization is being moved, or has moved', error);
   if (isRetryable(error)) return temporarilyUnavailable('the database is unavailable or overloaded', error);
   if (hasCode(error, foreignKeyViolation)) return endedMeanwhile(error);
   return new OAuthError('server_error', 'The request failed; the cause is in the log.', { status: 500, cause: error });

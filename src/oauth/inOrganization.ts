@@ -1,17 +1,22 @@
 import type { Pool, PoolClient } from 'pg';
 import type { RequestId } from '../observability/requestFields.ts';
+import { requireOwnService } from '../token/requireOwnService.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { inTransaction } from '../token/transaction.ts';
 import { OAuthError } from './errors.ts';
 
-/** One transaction of the OAuth server's own, which the policies limit to one organization. */
+/**
+ * One transaction of the OAuth server's own, which the policies limit to one organization.
+ *
+ * @throws a database error for which `hasMoved` holds when the organization is not served here
+ */
 export function inOrganization<T>(
   pool: Pool,
   organizationId: string,
   requestId: RequestId,
   work: (client: PoolClient) => Promise<T>,
 ): Promise<T> {
-  return inTransaction(pool, oauthSettings(organizationId, requestId), work);
+  return inTransaction(pool, oauthSettings(organizationId, requestId), work, requireOwnService);
 }
 
 /**

@@ -1,10 +1,12 @@
 import type { ClientBase } from 'pg';
+import { StartupError } from '../errors/startupError.ts';
 
 /**
  * Adds the missing organizations.
  *
  * @param names an undefined one breaks a rule
  * @returns their ids, in order; null for an undefined name
+ * @throws {StartupError} when one is not served here: the next change belongs into the database that it moves to
  */
 export async function writeOrganizations(
   client: ClientBase,
@@ -21,6 +23,17 @@ export async function writeOrganizations(
     'select id, name from app_hidden.organizations where name = any ($1)',
     [wanted],
   );
+  await requireServed(client, rows);
   const ids = new Map(rows.map(({ id, name }) => [name, id]));
   return names.map((name) => (name === undefined ? null : (ids.get(name) ?? null)));
+}
+
+async function requireServed(client: ClientBase, found: readonly { id: string; name: string }[]): Promise<void> {
+  const { rows } = await client.query<{ id: string }>(
+    'select id from unnest($1::uuid[]) as id where not app_hidden.is_served(id)',
+    [found.map(({ id }) => id)],
+  );
+  const names = found.filter(({ id }) => rows.some((row) => row.id === id)).map(({ name }) => name);
+  if (names.length > 0)
+    throw new StartupError(`${names.join(', ')} is being moved to another cell, or has moved there: apply it there.`);
 }

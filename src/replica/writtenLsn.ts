@@ -1,33 +1,34 @@
 import type { Pool } from 'pg';
 import type { Precondition } from '../database/driver/statement.ts';
 import type { RequestId } from '../observability/requestFields.ts';
-import { liveToken, type TokenVerifier } from '../token/accessTokens.ts';
+import { type TokenVerifier, verifiedToken } from '../token/accessTokens.ts';
 import type { Claims } from '../token/claims.ts';
 import { hashToken, isToken } from '../token/format.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
-import { claimColumns } from '../token/verify.ts';
+import { claimColumns, claimSource } from '../token/verify.ts';
 
 // Read-your-writes on a replica, by a causal token: the LSN of a grant's last write, which the replica must have replayed.
 
 /** Verifies tokens at the primary, so that revocations take effect at once; reads the grant's LSN, too. */
-export function createReplicaTokenVerifier(primary: Pool): TokenVerifier {
+export function createReplicaTokenVerifier(pool: Pool, primary: Pool): TokenVerifier {
   return async (token, requestId) => {
     if (!isToken('access', token)) return null;
+    const hash = hashToken(token);
     const { rows } = await queryOnce<Claims & { writtenLsn: string | null }>(primary, oauthSettings(null, requestId), {
       name: 'verify_writer',
       text: verifyText,
-      values: [hashToken(token)],
+      values: [hash],
     });
     if (!rows[0]) return null;
     const { writtenLsn, ...claims } = rows[0];
-    return { ...liveToken(claims), writtenLsn };
+    return { ...verifiedToken(pool, claims, hash, requestId), writtenLsn };
   };
 }
 
 const verifyText = `
   select ${claimColumns}, oauth.written_lsn(organization_id, grant_id)::text as "writtenLsn"
-  from oauth.verify_access_token($1)`;
+  from ${claimSource}`;
 
 /**
  * Records the current LSN as that of the grant's last write. After it resolves, every server reads it.
@@ -64,10 +65,13 @@ async function recordNow(primary: Pool, claims: Claims, requestId: RequestId): P
 
 const recordText = 'update oauth.grants set written_lsn = pg_current_wal_insert_lsn() where id = $1';
 
-/** Asynchronous commit: visible at once. A crash may lose it, but then replicas must reach a newer LSN. */
+/**
+ * Asynchronous commit: visible at once. A crash may lose it, but then replicas must reach a newer LSN.
+ * Nothing is recorded for an organization that is not served here: another database has its grants then.
+ */
 const asyncCommit: Precondition = {
   name: 'async_commit',
   isPinned: true,
-  text: "select set_config('synchronous_commit', 'off', true)",
+  text: "select set_config('synchronous_commit', 'off', true), app_hidden.require_service(app_hidden.current_organization_id())",
   values: [],
 };

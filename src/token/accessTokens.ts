@@ -16,11 +16,13 @@ export type AccessToken = {
   /**
    * Runs `work`, which relies on the claims.
    * If the claims are only cached, `work` gets a check: a statement that runs under them, first in the transaction of the work. It raises
-   * an error unless the token is live and has these claims.
+   * an error unless the token is live and has these claims, and its organization is served here.
    *
+   * @param isRequired whether `work` gets the check even if the token was verified before, as each transaction that writes needs it: a
+   * move of the organization waits for those transactions alone that were checked
    * @throws {InvalidTokenError} when the check failed
    */
-  withTokenCheck<T>(work: (check: Precondition | null) => Promise<T>): Promise<T>;
+  withTokenCheck<T>(work: (check: Precondition | null) => Promise<T>, isRequired?: boolean): Promise<T>;
   /**
    * Runs the check alone, unless one has succeeded already.
    *
@@ -35,6 +37,13 @@ export type AccessToken = {
  */
 export class InvalidTokenError extends Error {
   override name = 'InvalidTokenError';
+  /** Whether earlier work of the same request has run, when the token was live. */
+  readonly wasLive: boolean;
+
+  constructor(wasLive = false) {
+    super();
+    this.wasLive = wasLive;
+  }
 }
 
 /** Verifies the token of a request; null when it is unknown, malformed, expired or revoked. */
@@ -53,15 +62,27 @@ export function createTokenVerifier({ pool, oauthPool }: { pool: Pool; oauthPool
     if (!isToken('access', token)) return null;
     const hash = hashToken(token);
     const key = hash.toString('latin1');
+    const onInvalid = () => void claimsByHash.delete(key);
     const known = claimsByHash.get(key);
-    if (known) return cachedToken(pool, known, tokenCheckOf(hash), requestId, () => claimsByHash.delete(key));
+    if (known) return cachedToken(pool, known, tokenCheckOf(hash), requestId, { onInvalid });
     const claims = await verifyTokenHash(oauthPool, hash, requestId);
     if (claims) claimsByHash.set(key, claims);
-    return claims && liveToken(claims);
+    return claims && verifiedToken(pool, claims, hash, requestId, onInvalid);
   };
 }
 
-/** A token that was verified in this request. */
+/** A token that was verified in this request. @param onInvalid called when it has ended since */
+export function verifiedToken(
+  pool: Pool,
+  claims: Claims,
+  hash: Buffer,
+  requestId: RequestId,
+  onInvalid?: () => void,
+): AccessToken {
+  return cachedToken(pool, claims, tokenCheckOf(hash), requestId, { state: 'live', ...(onInvalid && { onInvalid }) });
+}
+
+/** Claims without a token, or those of one that another thread checks. */
 export function liveToken(claims: Claims): AccessToken {
   return { claims, withTokenCheck: (work) => work(null), requireLive: async () => undefined };
 }
@@ -73,29 +94,30 @@ const tokenCheckOf = (hash: Buffer): Precondition => ({
   values: [hash],
 });
 
-/** A token with cached claims. @param onInvalid called when the check fails */
+/** A token with cached claims. */
 export function cachedToken(
   pool: Pool,
   claims: Claims,
   check: Precondition,
   requestId: RequestId,
-  onInvalid: () => void = () => undefined,
+  { state = 'unchecked', onInvalid = () => undefined }: CachedTokenOptions = {},
 ): AccessToken {
-  let state: 'unchecked' | 'live' | 'invalid' = 'unchecked';
-
-  const withTokenCheck: AccessToken['withTokenCheck'] = async (work) => {
-    if (state === 'invalid') throw new InvalidTokenError();
-    if (state === 'live') return work(null);
+  // A token that was verified for this request has done no work yet.
+  let wasLive = false;
+  const withTokenCheck: AccessToken['withTokenCheck'] = async (work, isRequired = false) => {
+    if (state === 'invalid') throw new InvalidTokenError(wasLive);
+    if (state === 'live' && !isRequired) return work(null);
     try {
       const result = await work(check);
       state = 'live';
+      wasLive = true;
       return result;
     } catch (error) {
       const failed = error instanceof InvalidTokenError || (error instanceof DatabaseError && error.code === 'TOKEN');
       if (!failed) throw error;
       state = 'invalid';
       onInvalid();
-      throw new InvalidTokenError();
+      throw new InvalidTokenError(wasLive);
     }
   };
   const checkAlone = () => queryOnce(pool, graphSettings(claims, requestId, 0), check);
@@ -107,3 +129,10 @@ export function cachedToken(
     },
   };
 }
+
+type CachedTokenOptions = {
+  /** What is known of the token at first. */
+  state?: 'unchecked' | 'live' | 'invalid';
+  /** Called when the check fails. */
+  readonly onInvalid?: () => void;
+};

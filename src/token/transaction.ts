@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { withPreparedName } from '../database/driver/preparedStatements.ts';
 import type { Precondition, Statement } from '../database/driver/statement.ts';
 import { runTransaction } from '../database/pool/runTransaction.ts';
 import { queryInImplicitTransaction } from './implicitTransaction.ts';
@@ -7,13 +8,24 @@ import { type TransactionSettings, toStatement } from './settings.ts';
 /**
  * Runs `work` in one transaction under these settings, all of them local to it.
  * It commits the result, or rolls back when `work` throws. The connection returns as the authenticator without claims, or not at all.
+ *
+ * @param precondition runs under the settings before `work`, in the same round trip; `work` does not begin if that fails
  */
 export const inTransaction = <T>(
   pool: Pool,
   settings: TransactionSettings,
   work: (client: PoolClient) => Promise<T>,
+  precondition: Precondition | null = null,
 ): Promise<T> =>
-  runTransaction(pool, (client) => allOf([client.query('begin'), client.query(toStatement(settings))]), work);
+  runTransaction(
+    pool,
+    (client) => {
+      const opening: Promise<unknown>[] = [client.query('begin'), client.query(toStatement(settings))];
+      if (precondition) opening.push(client.query(withPreparedName(client, precondition)));
+      return allOf(opening);
+    },
+    work,
+  );
 
 /** Runs one statement in its own transaction under these settings, in one round trip. */
 export async function queryOnce<Row extends QueryResultRow>(

@@ -15,15 +15,22 @@ export async function verifyBearer(pool: Pool, token: string, requestId: Request
   return isToken('access', token) ? verifyTokenHash(pool, hashToken(token), requestId) : null;
 }
 
-/** Verifies a token by its hash, the only form that the database stores. */
+/**
+ * Verifies a token by its hash, the only form that the database stores.
+ *
+ * @throws a database error for which `hasMoved` holds when the token's organization is not served here
+ */
 export async function verifyTokenHash(pool: Pool, hash: Buffer, requestId: RequestId): Promise<Claims | null> {
   const { rows } = await queryOnce<Claims>(pool, oauthSettings(null, requestId), {
     name: 'verify_access_token',
-    text: `select ${claimColumns} from oauth.verify_access_token($1)`,
+    text: `select ${claimColumns} from ${claimSource}`,
     values: [hash],
   });
   return rows[0] ?? null;
 }
+
+/** The claims of the token whose hash is the first parameter. Fails if its organization is not served here. */
+export const claimSource = 'oauth.verify_access_token($1) as token, app_hidden.require_service(token.organization_id)';
 
 /** The columns of `oauth.verify_access_token`, by the names of {@link Claims}. */
 export const claimColumns = `

@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
 import type { FeedRow } from '../../plugins/changeFeed.ts';
 import type { Naming } from '../../plugins/changeNaming.ts';
+import { hasMoved } from '../database/pool/unavailable.ts';
+import { requireOwnService } from '../token/requireOwnService.ts';
 import { workerSettings } from '../token/settings.ts';
 import { inTransaction, queryOnce } from '../token/transaction.ts';
 import type { Attempt } from './post.ts';
@@ -217,16 +219,23 @@ export async function recordAttempt(
 /**
  * Disables a webhook whose receiver has answered with the status 410.
  *
- * @returns whether it did; false if a client has changed the URL since, or is changing the webhook now
+ * @returns whether it did; false if a client has changed the URL since, is changing the webhook now, or if the organization is being moved
  */
 export async function disable(pool: Pool, { organizationId, id, url }: Webhook): Promise<boolean> {
-  const { rowCount } = await queryOnce(pool, workerSettings(organizationId), {
+  const statement = {
     name: 'disable a webhook',
     text: `
       update app_public.webhooks set enabled = false
       where organization_id = $1 and id = (
         select id from app_public.webhooks where organization_id = $1 and id = $2 and url = $3 for update skip locked)`,
     values: [organizationId, id, url],
-  });
-  return rowCount === 1;
+  };
+  try {
+    const { rowCount } = await queryOnce(pool, workerSettings(organizationId), statement, requireOwnService);
+    return rowCount === 1;
+  } catch (error) {
+    // The other database has the webhook now, and is told the same by its receiver.
+    if (hasMoved(error)) return false;
+    throw error;
+  }
 }

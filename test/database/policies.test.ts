@@ -85,9 +85,12 @@ describe('the permissions of the database', () => {
           `${schema}.${name}() as graph_helper, search_path=pg_catalog, pg_temp plan_cache_mode=force_generic_plan`,
       );
     expect(await lines(definers)).toEqual([
-      ...['app_hidden.count_idempotency_key()', 'app_hidden.require_access_token(bytea)'].map(
-        (name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`,
-      ),
+      ...[
+        'app_hidden.arrived_at()',
+        'app_hidden.count_idempotency_key()',
+        'app_hidden.is_served(uuid)',
+        'app_hidden.require_access_token(bytea)',
+      ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),
       'app_hidden.units_delete_ancestors() as graph_helper, search_path=pg_catalog, pg_temp',
       'app_hidden.units_insert_ancestors() as graph_helper, search_path=pg_catalog, pg_temp',
       'app_hidden.units_move_subtrees() as graph_helper, search_path=pg_catalog, pg_temp plan_cache_mode=force_custom_plan',

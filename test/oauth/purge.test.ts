@@ -277,3 +277,36 @@ test('has rights over nothing that is alive', async () => {
   await purger.query('rollback');
   purger.release();
 });
+
+test.each(['copying', 'moved', 'arriving'])(
+  'deletes nothing of an organization that is %s, and all that has expired of others',
+  async (state) => {
+    await insertOwners();
+    await insertGrant('gone', { access: -20, refresh: -1 });
+    await insertCode('old', -25);
+    await database.owner.query(
+      `insert into oauth.sessions (organization_id, sid, sess, expire)
+     select id, translate(md5(id::text) || repeat('0', 11), '=', ''), jsonb_build_object('userId', id), now() - interval '1 hour'
+     from app_hidden.organizations`,
+    );
+    await database.owner.query(
+      `insert into app_hidden.organization_moves (organization_id, move_id, state, peer)
+     select id, gen_random_uuid(), $1, 'other' from app_hidden.organizations where name = 'a'`,
+      [state],
+    );
+    const tables = ['access_tokens', 'refresh_tokens', 'grants', 'authorization_codes', 'sessions'];
+
+    expect(await purgeExpired(query)).toMatchObject({
+      accessTokens: 1,
+      refreshTokens: 1,
+      grants: 1,
+      authorizationCodes: 1,
+      sessions: 1,
+    });
+    expect(await Promise.all(tables.map(count))).toEqual([1, 1, 1, 1, 1]);
+
+    await database.owner.query("update app_hidden.organization_moves set state = 'arrived', arrived_at = now()");
+    await purgeExpired(query);
+    expect(await Promise.all(tables.map(count))).toEqual([0, 0, 0, 0, 0]);
+  },
+);

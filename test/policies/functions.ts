@@ -316,8 +316,10 @@ function mayEnter(unit: string, on: Circumstances): boolean {
 /** The others, which read no table. */
 export const helpers = [
   ...syncHelpers,
+  'app_hidden.arrived_at()',
   'app_hidden.count_row()',
   'app_hidden.current_moment()',
+  'app_hidden.is_served(uuid)',
   'app_hidden.is_text(text)',
   'app_hidden.free_token_hash(uuid,jsonb)',
   'app_hidden.lock_units(boolean)',
@@ -325,6 +327,7 @@ export const helpers = [
   'app_hidden.one_time_zone(text,text)',
   'app_hidden.require_one(text,boolean,boolean)',
   'app_hidden.require_replayed(pg_lsn)',
+  'app_hidden.require_service(uuid)',
   'app_hidden.require_values(text[],text[],text[])',
   'app_hidden.row_values(record)',
   'app_hidden.trimmed(text)',

@@ -4,7 +4,7 @@ import { StartupError } from '../../errors/startupError.ts';
 import { findApplicationProblems, readApplications, writeApplications } from '../../provisioning/applications.ts';
 import { parseApplication } from '../../provisioning/document.ts';
 import { ProvisioningError } from '../../provisioning/problem.ts';
-import { findOrganization } from './findUser.ts';
+import { findOrganization, requireServed } from './findUser.ts';
 
 /** `admin list-applications`: lists them by organization and name, or only those of one organization. */
 export function listApplications(owner: Pool, organization: string | undefined) {
@@ -41,7 +41,9 @@ export function listApplications(owner: Pool, organization: string | undefined) 
 export function createApplication(owner: Pool, organization: string, source: { clientId: string }) {
   const application = parseApplication(source);
   return ownerTransaction(owner, async (client) => {
-    const entry = { organizationId: await findOrganization(client, organization), value: application, path: [] };
+    const organizationId = await findOrganization(client, organization);
+    await requireServed(client, organizationId);
+    const entry = { organizationId, value: application, path: [] };
     const existing = await readApplications(client, [entry]);
     if (existing.has(application.clientId)) throw isTaken(application.clientId);
     const problems = findApplicationProblems([entry], existing);
@@ -99,5 +101,6 @@ export async function lockApplication(client: ClientBase, clientId: string): Pro
   );
   const [application] = rows;
   if (!application) throw new StartupError(`There is no application ${clientId}.`);
+  await requireServed(client, application.organizationId);
   return application;
 }

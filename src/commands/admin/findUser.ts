@@ -15,9 +15,10 @@ export type FoundUser = {
   readonly email: string;
 };
 
-/** @throws {StartupError} when there is no such organization or no such person in it */
+/** @throws {StartupError} when there is no such organization or no such person in it, or it is not served here */
 export async function findUser(client: ClientBase, name: UserName): Promise<FoundUser> {
   const organizationId = await findOrganization(client, name.organization);
+  await requireServed(client, organizationId);
   const { rows } = await client.query<FoundUser>(
     `select organization_id as "organizationId", id, external_identifier as "externalIdentifier", email
      from app_public.users
@@ -39,6 +40,21 @@ export async function findOrganization(client: ClientBase, name: string): Promis
   const [organization] = rows;
   if (!organization) throw new StartupError(`There is no organization ${name}.`);
   return organization.id;
+}
+
+/**
+ * For what writes to an organization: the next change belongs into the cell that serves it.
+ *
+ * @throws {StartupError} while it is not served here
+ */
+export async function requireServed(client: ClientBase, organizationId: string): Promise<void> {
+  const { rows } = await client.query<{ isServed: boolean }>('select app_hidden.is_served($1) as "isServed"', [
+    organizationId,
+  ]);
+  if (!rows[0]?.isServed)
+    throw new StartupError(
+      'The organization is being moved to another cell, or has moved there: run the command there.',
+    );
 }
 
 /** The names of a person in results. */

@@ -9,9 +9,10 @@ import { DatabaseUnavailable } from './unavailable.ts';
  */
 export function logUnavailable(log: Log, error: unknown, facts: Readonly<Record<string, unknown>>): void {
   const { code = '' } = error instanceof DatabaseError ? error : {};
-  const isOutage = /^(08|57P|$)/.test(code);
+  // A move is no failure of the database.
+  const isExpected = /^(08|57P|MOVED|$)/.test(code);
   // PostgreSQL's message is the cause of our own error.
   const fields = { ...facts, error: new DatabaseUnavailable({ cause: error }) };
-  if (isOutage || !isDue(log, code)) log.debug(fields, 'the database is unavailable');
+  if (isExpected || !isDue(log, code)) log.debug(fields, 'the database is unavailable');
   else log.error(fields, 'the database fails statements; logged once a minute');
 }

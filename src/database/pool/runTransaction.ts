@@ -25,6 +25,14 @@ export async function runTransaction<T>(
   }
 }
 
-/** A transaction as the owner. */
+/**
+ * A transaction as the owner.
+ * No token is checked in it, so that the cut-over of a move would not wait for it: it shares a lock that each cut-over takes alone.
+ */
 export const ownerTransaction = <T>(owner: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> =>
-  runTransaction(owner, (client) => client.query('begin isolation level read committed'), work);
+  runTransaction(owner, (client) => client.query(beginAsOwner), work);
+
+/** The advisory lock of all transactions of the owner, as SQL. */
+export const lockOfOwners = `hashtextextended('transactions of the owner', 0)`;
+
+const beginAsOwner = `begin isolation level read committed; select pg_advisory_xact_lock_shared(${lockOfOwners})`;

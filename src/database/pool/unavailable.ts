@@ -22,11 +22,12 @@ export function isUnavailable(error: unknown): boolean {
 }
 
 /**
- * Whether the request may be retried: database unavailable, own statement timed out, a collision, or a plan from before a migration.
+ * Whether the request may be retried: database unavailable, own statement timed out, a collision, a plan from before a migration, or an
+ * organization that is being moved.
  * A timeout of the service's own statement is an overload, since no client could have made that statement smaller.
  */
 export function isRetryable(error: unknown): boolean {
-  if (isUnavailable(error)) return true;
+  if (isUnavailable(error) || hasMoved(error)) return true;
   const isCancelled = error instanceof DatabaseError && error.code === queryCanceled;
   return isCancelled || isCollision(error) || isStalePlan(error);
 }
@@ -34,6 +35,9 @@ export function isRetryable(error: unknown): boolean {
 /** Whether PostgreSQL ended the transaction in favour of another: nothing is left, it may run again. */
 export const isCollision = (error: unknown): boolean =>
   error instanceof DatabaseError && collisionCodes.includes(error.code ?? '');
+
+/** Whether the organization of the statement is not served here: it is being moved to another database, or has moved there. */
+export const hasMoved = (error: unknown): boolean => error instanceof DatabaseError && error.code === 'MOVED';
 
 /** SQLSTATE read_only_sql_transaction: this server is not, or no longer, the primary. */
 export const isReadOnly = (error: unknown): boolean => error instanceof DatabaseError && error.code === '25006';

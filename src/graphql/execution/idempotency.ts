@@ -43,7 +43,10 @@ export async function executeOnce(
   const transaction = openWriting({ pool, lsnCheck: null }, settings);
   try {
     const claim = isMany && settings.role === 'graph_app' ? claimWithTree : claimAlone;
-    const { rows } = await token.withTokenCheck((proof) => transaction.run({ ...claim, values: [keyHash] }, proof));
+    const { rows } = await token.withTokenCheck(
+      (proof) => transaction.run({ ...claim, values: [keyHash] }, proof),
+      true,
+    );
     const { state, answer } = rows[0] as Claim;
     if (state !== 'claimed') {
       const kept = state === 'answered' ? secrets.openAnswer(answer, request) : null;

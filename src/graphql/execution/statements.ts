@@ -48,6 +48,8 @@ export class Statements {
   #isAgain = false;
   #snapshot: Transaction | null = null;
   #writing: Writing | null;
+  /** Whether the transaction that writes has the token's check. */
+  #isChecked = false;
 
   constructor(target: QueryTarget, options: StatementsOptions) {
     this.#target = target;
@@ -68,7 +70,9 @@ export class Statements {
   async again(): Promise<void> {
     this.#isAgain = true;
     await this.#writing?.undo();
-    if (!this.#options.transaction) this.#writing = null;
+    if (this.#options.transaction) return;
+    this.#writing = null;
+    this.#isChecked = false;
   }
 
   /** Keeps the changes of the mutation. Rejects if that fails. */
@@ -115,13 +119,25 @@ export class Statements {
     const startedAt = performance.now();
     try {
       if (!token) return await this.#run(asker, settings, statement, null);
-      return await token.withTokenCheck((proof) => this.#run(asker, settings, statement, proof));
+      const isRequired = this.#isFirstOfWriting(asker);
+      const result = await token.withTokenCheck((proof) => this.#run(asker, settings, statement, proof), isRequired);
+      if (isRequired) this.#isChecked = true;
+      return result;
     } catch (error) {
       onFailed(error);
       throw error;
     } finally {
       onRan({ text: statement.text, durationMs: performance.now() - startedAt });
     }
+  }
+
+  /**
+   * Whether the statement needs the token's check in its transaction, whatever was checked before: a fence for writes.
+   * A statement that failed took its check back with its savepoint.
+   */
+  #isFirstOfWriting(asker: Asker): boolean {
+    const { isQuery, transaction } = this.#options;
+    return !isQuery && transaction === null && asker !== 'plan beside' && !this.#isChecked;
   }
 
   #run(

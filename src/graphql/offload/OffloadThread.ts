@@ -17,7 +17,7 @@ import { publishUse } from '../../token/uses.ts';
 import { DocumentError } from '../document/document.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
 import type { Answer } from '../execution/answer.ts';
-import type { Operation } from '../execution/operation.ts';
+import { isQueryOf, type Operation } from '../execution/operation.ts';
 import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } from './messages.ts';
 
 /**
@@ -63,7 +63,8 @@ export class OffloadThread {
       this.#queue
         .run(piece, () => this.#send(operation, proof, encoding))
         .catch(refusedAs((cause) => new DatabaseUnavailable({ cause })));
-    return withoutPermit(() => (token ? token.withTokenCheck(work) : work(null)));
+    const isRequired = !isQueryOf(operation.prepared);
+    return withoutPermit(() => (token ? token.withTokenCheck(work, isRequired) : work(null)));
   }
 
   /** Replaces the connections that it has made before. */

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import { GraphQLError } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
-import { isRetryable } from '../../database/pool/unavailable.ts';
+import { hasMoved, isRetryable } from '../../database/pool/unavailable.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { type Bearer, bearerChallenge, bearerProblems } from '../../token/bearer.ts';
 import { DocumentError } from '../document/document.ts';
 import { limitExceeded } from '../document/measureOperations.ts';
-import { errorCodes } from '../errors.ts';
+import { errorCodes, movedMessage } from '../errors.ts';
 import { wantsJson } from './negotiate.ts';
 import { RequestError } from './request.ts';
 
@@ -25,6 +25,7 @@ export function toErrorResponse(
   if (error instanceof DocumentError)
     return { status: wantsJson(response) ? 200 : statusOf(error), errors: error.errors };
   if (error instanceof InvalidTokenError) return unauthenticated('token');
+  if (hasMoved(error)) return new RequestError(movedMessage, { code: 'UNAVAILABLE' });
   if (isRetryable(error))
     return new RequestError('The database is not available; try again later.', { code: 'UNAVAILABLE' });
   // An error of body-parser has the status of the client's mistake.

@@ -7,7 +7,8 @@ import { queryOnce } from '../../token/transaction.ts';
 
 /**
  * Verifies the tokens of streams in batches: a statement every 5 ms at most, for up to 100 tokens, however many events there are.
- * A token is verified by a statement that begins after the call. So it is false if the revocation was acknowledged before.
+ * A token is verified by a statement that begins after the call. So it is false if the revocation was acknowledged before. It is false, too,
+ * while the organization is not served here: its streams complete, and other organizations' streams are verified by the same statement.
  */
 export function createTokenCheck(pool: Pool): (tokenHash: Buffer) => Promise<boolean> {
   const waiting = new Map<string, Waiting>();
@@ -48,6 +49,7 @@ const batchMs = 5;
 const maxTokens = 100;
 
 const areLive = `
-  select exists (select from oauth.verify_access_token(token.hash)) as "isLive"
+  select coalesce((
+    select app_hidden.is_served(live.organization_id) from oauth.verify_access_token(token.hash) as live), false) as "isLive"
   from unnest($1::bytea[]) with ordinality as token (hash, place)
   order by place`;

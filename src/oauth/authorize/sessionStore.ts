@@ -3,6 +3,7 @@ import session, { type SessionData } from 'express-session';
 import type { Pool } from 'pg';
 import { noRequest } from '../../observability/requestFields.ts';
 import { hashToken } from '../../token/format.ts';
+import { requireOwnService } from '../../token/requireOwnService.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 import { lifetimes } from '../lifetimes.ts';
@@ -11,8 +12,8 @@ const PostgresStore = connectPgSimple(session);
 
 /**
  * Sessions in PostgreSQL, by connect-pg-simple, with two additions.
- * Each statement runs in the organization of the session, with which its id begins, so that row-level security applies. The id is stored as
- * its SHA-256, so that a leaked row opens no session.
+ * Each statement runs in the organization of the session, with which its id begins, so that row-level security applies, if it is served
+ * here. The id is stored as its SHA-256, so that a leaked row opens no session.
  */
 export class SessionStore extends session.Store {
   readonly #pool: Pool;
@@ -36,7 +37,8 @@ export class SessionStore extends session.Store {
 
   #storeOf(id: string) {
     const settings = oauthSettings(organizationOf(id), noRequest);
-    const query = (text: string, values: unknown[]) => queryOnce(this.#pool, settings, { text, values });
+    const query = (text: string, values: unknown[]) =>
+      queryOnce(this.#pool, settings, { text, values }, requireOwnService);
     return new PostgresStore({
       // connect-pg-simple calls only this method.
       pool: { query } as Pick<Pool, 'query'> as Pool,

@@ -22,14 +22,18 @@ export type Application = {
   readonly secretHashes: readonly Buffer[];
 };
 
-/** The enabled application with this client id, in any organization, or null. */
+/**
+ * The enabled application with this client id, in any organization, or null.
+ *
+ * @throws a database error for which `hasMoved` holds when its organization is not served here
+ */
 export async function findApplication(pool: Pool, clientId: string, requestId: RequestId): Promise<Application | null> {
   const { rows } = await queryOnce<Omit<Application, 'clientId'>>(pool, oauthSettings(null, requestId), {
     name: 'find_application',
     text: `
       select organization_id as "organizationId", id, name, confidential, scopes, redirect_uris as "redirectUris",
         mobile_app_authentication_type as "mobileApp", secret_hashes as "secretHashes"
-      from oauth.find_application($1)`,
+      from oauth.find_application($1) as application, app_hidden.require_service(application.organization_id)`,
     values: [clientId],
   });
   return rows[0] ? { ...rows[0], clientId } : null;

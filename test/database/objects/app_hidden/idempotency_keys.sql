@@ -49,8 +49,8 @@ create policy delete_graph_purger on app_hidden.idempotency_keys for delete to g
 comment on policy delete_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys deletes expired answers.';
 
 create policy select_graph_purger on app_hidden.idempotency_keys for select to graph_purger
-  using (true);
-comment on policy select_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys looks for expired answers.';
+  using (organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[]));
+comment on policy select_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys looks for expired answers, but of no organization that is being moved, or has moved.';
 
 CREATE TRIGGER count_idempotency_key AFTER INSERT ON app_hidden.idempotency_keys FOR EACH ROW EXECUTE FUNCTION app_hidden.count_idempotency_key();
 

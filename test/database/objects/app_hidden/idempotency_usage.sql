@@ -42,8 +42,8 @@ create policy select_graph_helper on app_hidden.idempotency_usage for select to 
 comment on policy select_graph_helper on app_hidden.idempotency_usage is 'A trigger counts one more.';
 
 create policy select_graph_purger on app_hidden.idempotency_usage for select to graph_purger
-  using (true);
-comment on policy select_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys looks for hours that are over.';
+  using (organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[]));
+comment on policy select_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys looks for hours that are over, but of no organization that is being moved, or has moved.';
 
 create policy select_graph_user on app_hidden.idempotency_usage for select to graph_user
   using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
@@ -58,5 +58,5 @@ grant delete, insert, select, update on app_hidden.idempotency_usage to graph_ad
 grant select on app_hidden.idempotency_usage to graph_app;
 grant select on app_hidden.idempotency_usage to graph_basic;
 grant insert, select, update (keys, bytes) on app_hidden.idempotency_usage to graph_helper;
-grant delete, select (expires_at) on app_hidden.idempotency_usage to graph_purger;
+grant delete, select (organization_id, expires_at) on app_hidden.idempotency_usage to graph_purger;
 grant select on app_hidden.idempotency_usage to graph_user;

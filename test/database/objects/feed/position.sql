@@ -11,9 +11,9 @@ AS $function$
         feed.origin(),
         case when pg_is_in_recovery() then (select timeline_id from pg_control_checkpoint())
           else ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int end::bigint),
-      pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), feed.oldest()
+      pg_snapshot_xmin(pg_current_snapshot()), statement_timestamp(), greatest(feed.oldest(), app_hidden.arrived_at())
   $function$;
-comment on function feed."position"() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good.';
+comment on function feed."position"() is 'The end of the feed: what is below this horizon is certain. And the time of the oldest cursor that is good: none of before the organization came here.';
 grant execute on function feed."position"() to graph_admin;
 grant execute on function feed."position"() to graph_app;
 grant execute on function feed."position"() to graph_worker;

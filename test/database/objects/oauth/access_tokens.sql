@@ -38,8 +38,8 @@ create policy select_graph_helper on oauth.access_tokens for select to graph_hel
 comment on policy select_graph_helper on oauth.access_tokens is 'oauth.verify_access_token finds a token by its hash.';
 
 create policy select_graph_purger on oauth.access_tokens for select to graph_purger
-  using (true);
-comment on policy select_graph_purger on oauth.access_tokens is 'oauth.purge_tokens asks whether a grant has tokens left.';
+  using (organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[]));
+comment on policy select_graph_purger on oauth.access_tokens is 'oauth.purge_tokens asks whether a grant has tokens left, but of no organization that is being moved, or has moved.';
 
 grant delete, insert, select, update on oauth.access_tokens to graph_admin;
 grant select on oauth.access_tokens to graph_helper;

@@ -48,8 +48,8 @@ create policy delete_graph_purger on oauth.authorization_codes for delete to gra
 comment on policy delete_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes deletes codes a day after they expired: until then a replay is noticed.';
 
 create policy select_graph_purger on oauth.authorization_codes for select to graph_purger
-  using (true);
-comment on policy select_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes looks for expired codes.';
+  using (organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[]));
+comment on policy select_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes looks for expired codes, but of no organization that is being moved, or has moved.';
 
 grant delete, insert, select, update on oauth.authorization_codes to graph_admin;
 grant delete, insert, select, update on oauth.authorization_codes to graph_oauth;

@@ -39,7 +39,7 @@ create policy all_graph_oauth on oauth.grants for all to graph_oauth
 comment on policy all_graph_oauth on oauth.grants is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 
 create policy delete_graph_purger on oauth.grants for delete to graph_purger
-  using (NOT (EXISTS ( SELECT
+  using ((organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[])) AND NOT (EXISTS ( SELECT
    FROM oauth.access_tokens t
   WHERE t.organization_id = grants.organization_id AND t.grant_id = grants.id)) AND NOT (EXISTS ( SELECT
    FROM oauth.refresh_tokens t
@@ -51,8 +51,8 @@ create policy select_graph_helper on oauth.grants for select to graph_helper
 comment on policy select_graph_helper on oauth.grants is 'oauth.verify_access_token reads the grant of a token.';
 
 create policy select_graph_purger on oauth.grants for select to graph_purger
-  using (true);
-comment on policy select_graph_purger on oauth.grants is 'oauth.purge_tokens looks for the grants of expired tokens.';
+  using (organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[]));
+comment on policy select_graph_purger on oauth.grants is 'oauth.purge_tokens looks for the grants of expired tokens, but of no organization that is being moved, or has moved.';
 
 create policy update_graph_purger on oauth.grants for update to graph_purger
   using (true)

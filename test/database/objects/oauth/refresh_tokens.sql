@@ -47,8 +47,8 @@ create policy delete_graph_purger on oauth.refresh_tokens for delete to graph_pu
 comment on policy delete_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens deletes expired tokens; a used one stays until then, to notice its reuse.';
 
 create policy select_graph_purger on oauth.refresh_tokens for select to graph_purger
-  using (true);
-comment on policy select_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens asks whether a grant has tokens left.';
+  using (organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[]));
+comment on policy select_graph_purger on oauth.refresh_tokens is 'oauth.purge_tokens asks whether a grant has tokens left, but of no organization that is being moved, or has moved.';
 
 grant delete, insert, select, update on oauth.refresh_tokens to graph_admin;
 grant delete, insert, select, update on oauth.refresh_tokens to graph_oauth;

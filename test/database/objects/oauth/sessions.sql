@@ -36,8 +36,8 @@ create policy delete_graph_purger on oauth.sessions for delete to graph_purger
 comment on policy delete_graph_purger on oauth.sessions is 'oauth.purge_sessions deletes expired sessions, and with them the questions that they have open.';
 
 create policy select_graph_purger on oauth.sessions for select to graph_purger
-  using (true);
-comment on policy select_graph_purger on oauth.sessions is 'oauth.purge_sessions looks for expired sessions.';
+  using (organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[]));
+comment on policy select_graph_purger on oauth.sessions is 'oauth.purge_sessions looks for expired sessions, but of no organization that is being moved, or has moved.';
 
 grant delete, insert, select, update on oauth.sessions to graph_admin;
 grant delete, insert (organization_id, sid, sess, expire), select, update (sess, expire) on oauth.sessions to graph_oauth;
