@@ -1,5 +1,5 @@
 --! Previous: sha1:0a17f71e40570a87713eef88a9ce35c042949fd4
---! Hash: sha1:6b8ab7c1a23b9158397f289dab0e816aa29cd0d0
+--! Hash: sha1:2cf9d144b13b6aa41825d499a897ee532fc0fdb1
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.
@@ -121,3 +121,44 @@ revoke create on schema app_hidden from graph_helper;
 grant execute on function app_hidden.move_lock(uuid) to graph_helper, graph_admin;
 grant execute on function app_hidden.is_served(uuid), app_hidden.require_service(uuid) to graph_oauth, graph_worker, graph_helper, graph_admin;
 grant execute on function app_hidden.arrived_at() to graph_app, graph_worker, graph_admin;
+
+-- What is sealed under SECRET_KEY opens in a database under the same key alone. So each has a checksum of its own by the key that its service
+-- has, and of a key one can say whether it is that one.
+
+create table app_hidden.secret_key_check (
+  is_only boolean not null default true,
+  salt bytea not null,
+  checksum bytea not null,
+  constraint secret_key_check_pkey primary key (is_only),
+  constraint secret_key_check_one check (is_only),
+  constraint secret_key_check_salt_length check (octet_length(salt) = 16),
+  constraint secret_key_check_checksum_length check (octet_length(checksum) = 32)
+);
+comment on table app_hidden.secret_key_check is 'By which SECRET_KEY the service of this database seals.';
+comment on column app_hidden.secret_key_check.checksum is 'HMAC-SHA-256 of the salt, under a subkey of SECRET_KEY.';
+alter table app_hidden.secret_key_check enable row level security, force row level security;
+create policy all_graph_admin on app_hidden.secret_key_check for all to graph_admin using (true) with check (true);
+comment on policy all_graph_admin on app_hidden.secret_key_check is 'Administration compares and changes keys.';
+create policy insert_graph_helper on app_hidden.secret_key_check for insert to graph_helper with check (is_only);
+comment on policy insert_graph_helper on app_hidden.secret_key_check is 'app_hidden.note_secret_key notes the key of the first service.';
+create policy select_graph_helper on app_hidden.secret_key_check for select to graph_helper using (is_only);
+comment on policy select_graph_helper on app_hidden.secret_key_check is 'app_hidden.note_secret_key asks whether one is noted.';
+grant select, insert, update, delete on app_hidden.secret_key_check to graph_admin;
+grant select, insert on app_hidden.secret_key_check to graph_helper;
+
+create function app_hidden.note_secret_key(salt bytea, checksum bytea) returns void
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    -- Runs as graph_helper because a service that notes its key needs not read or change it.
+    if not exists (select from app_hidden.secret_key_check) then
+      insert into app_hidden.secret_key_check (salt, checksum) values (note_secret_key.salt, note_secret_key.checksum)
+      on conflict on constraint secret_key_check_pkey do nothing;
+    end if;
+  end
+  $$;
+comment on function app_hidden.note_secret_key(bytea, bytea) is 'Notes the key by which the first service of this database seals; a later one changes nothing.';
+grant create on schema app_hidden to graph_helper;
+alter function app_hidden.note_secret_key(bytea, bytea) owner to graph_helper;
+revoke create on schema app_hidden from graph_helper;
+grant execute on function app_hidden.note_secret_key(bytea, bytea) to graph_oauth, graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:6b8ab7c1a23b9158397f289dab0e816aa29cd0d0
---! Hash: sha1:d96ac920d7c687aa00d7df1244c852bf3ed0cf77
+--! Previous: sha1:2cf9d144b13b6aa41825d499a897ee532fc0fdb1
+--! Hash: sha1:6a65fe1d6e815aa5791aaf0b5c31eb2d5e64dcb1
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

@@ -1,5 +1,5 @@
---! Previous: sha1:d96ac920d7c687aa00d7df1244c852bf3ed0cf77
---! Hash: sha1:4b2e61526081a8010130f2d0089465f197830604
+--! Previous: sha1:6a65fe1d6e815aa5791aaf0b5c31eb2d5e64dcb1
+--! Hash: sha1:fc6306cb42aa794026a6e8dfc5a06987a5862e43
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.

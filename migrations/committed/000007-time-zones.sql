@@ -1,5 +1,5 @@
---! Previous: sha1:4b2e61526081a8010130f2d0089465f197830604
---! Hash: sha1:f0289e81b61ba3459e0a9fa8872657be1d306cb1
+--! Previous: sha1:fc6306cb42aa794026a6e8dfc5a06987a5862e43
+--! Hash: sha1:81a1403eed941b38a4fc1dfbba0c675b78549e19
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

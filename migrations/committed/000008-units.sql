@@ -1,5 +1,5 @@
---! Previous: sha1:f0289e81b61ba3459e0a9fa8872657be1d306cb1
---! Hash: sha1:29746a7048569503f4127feca0603c6c1039f6d9
+--! Previous: sha1:81a1403eed941b38a4fc1dfbba0c675b78549e19
+--! Hash: sha1:c44d3366df55cb227336f96c5e58e919321e731f
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

@@ -1,5 +1,5 @@
---! Previous: sha1:29746a7048569503f4127feca0603c6c1039f6d9
---! Hash: sha1:ae97cdaa8e248f390f10aff275f761feab61ff38
+--! Previous: sha1:c44d3366df55cb227336f96c5e58e919321e731f
+--! Hash: sha1:bfb0f2651b70dafe1a578fd2980e2e21b364663d
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

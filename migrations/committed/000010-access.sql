@@ -1,5 +1,5 @@
---! Previous: sha1:ae97cdaa8e248f390f10aff275f761feab61ff38
---! Hash: sha1:2f551b705fd6537c0450b6f7a820e0b4ac93ec9b
+--! Previous: sha1:bfb0f2651b70dafe1a578fd2980e2e21b364663d
+--! Hash: sha1:e5c692b0f7bd9d34f4db9c978c3434291ff03045
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

@@ -1,5 +1,5 @@
---! Previous: sha1:2f551b705fd6537c0450b6f7a820e0b4ac93ec9b
---! Hash: sha1:dbc796e2b6572b84bbcd84f64440120d3654f81e
+--! Previous: sha1:e5c692b0f7bd9d34f4db9c978c3434291ff03045
+--! Hash: sha1:54e1ff48f70dce1d8a560dcea555780d8a3c56d4
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

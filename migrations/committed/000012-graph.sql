@@ -1,5 +1,5 @@
---! Previous: sha1:dbc796e2b6572b84bbcd84f64440120d3654f81e
---! Hash: sha1:97c4b001dd042d8354d2e23b0e6930eb220ab3d5
+--! Previous: sha1:54e1ff48f70dce1d8a560dcea555780d8a3c56d4
+--! Hash: sha1:c420e425e215fcdeac785c3960486b404bc341fd
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

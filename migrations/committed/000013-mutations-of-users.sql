@@ -1,5 +1,5 @@
---! Previous: sha1:97c4b001dd042d8354d2e23b0e6930eb220ab3d5
---! Hash: sha1:b23600cf7bef4239e62eb4c99cb86cbca596b676
+--! Previous: sha1:c420e425e215fcdeac785c3960486b404bc341fd
+--! Hash: sha1:970e290c7c1b89b36ff470ac97f42b83d3c33c47
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

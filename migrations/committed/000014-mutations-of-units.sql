@@ -1,5 +1,5 @@
---! Previous: sha1:b23600cf7bef4239e62eb4c99cb86cbca596b676
---! Hash: sha1:dcf9c4bdeb8de617ab8ee04fb470ce064565d798
+--! Previous: sha1:970e290c7c1b89b36ff470ac97f42b83d3c33c47
+--! Hash: sha1:9c8e1291528eac7eca52f9f1b9c8090d614e102c
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

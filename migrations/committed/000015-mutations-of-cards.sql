@@ -1,5 +1,5 @@
---! Previous: sha1:dcf9c4bdeb8de617ab8ee04fb470ce064565d798
---! Hash: sha1:023064147553af1cda920548684d037b41a06ad9
+--! Previous: sha1:9c8e1291528eac7eca52f9f1b9c8090d614e102c
+--! Hash: sha1:6b6b69d6e875ce87f150ce2d6a748d523ecd1698
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

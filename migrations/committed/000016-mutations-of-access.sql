@@ -1,5 +1,5 @@
---! Previous: sha1:023064147553af1cda920548684d037b41a06ad9
---! Hash: sha1:75479e53238d6b55058abafdeb6a59c94a9266cd
+--! Previous: sha1:6b6b69d6e875ce87f150ce2d6a748d523ecd1698
+--! Hash: sha1:4e7d109a3293e4960f91dc575cb9173ab2ad55ca
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:75479e53238d6b55058abafdeb6a59c94a9266cd
---! Hash: sha1:d58415b0469330a0c488c0ce3b311c9d85865aca
+--! Previous: sha1:4e7d109a3293e4960f91dc575cb9173ab2ad55ca
+--! Hash: sha1:d2e1c708123f270158c82d1e61c127c7e4802f55
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.

@@ -1,5 +1,5 @@
---! Previous: sha1:d58415b0469330a0c488c0ce3b311c9d85865aca
---! Hash: sha1:462d4d0ec67562cbf413bdba7a2d6f930749e22e
+--! Previous: sha1:d2e1c708123f270158c82d1e61c127c7e4802f55
+--! Hash: sha1:89b35eb3ea2d67cbf94261d77e2798f3f76c714f
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

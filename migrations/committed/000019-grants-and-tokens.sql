@@ -1,5 +1,5 @@
---! Previous: sha1:462d4d0ec67562cbf413bdba7a2d6f930749e22e
---! Hash: sha1:77b1c9d65de2ad129f73810254100088b83e676b
+--! Previous: sha1:89b35eb3ea2d67cbf94261d77e2798f3f76c714f
+--! Hash: sha1:a219a0e77a4decb5036a242e6bb2183b132d31da
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:77b1c9d65de2ad129f73810254100088b83e676b
---! Hash: sha1:ab21b4a041dde5d5562fb150b1a9d03c0429713e
+--! Previous: sha1:a219a0e77a4decb5036a242e6bb2183b132d31da
+--! Hash: sha1:877cded20b90593089e7b6d6d85a915b4067800b
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:ab21b4a041dde5d5562fb150b1a9d03c0429713e
---! Hash: sha1:bd14df1b7005abbe0e9b630c6a62b338fcd8ffa9
+--! Previous: sha1:877cded20b90593089e7b6d6d85a915b4067800b
+--! Hash: sha1:b6163d29e058ffd931a1fd83eb017edd46a66105
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

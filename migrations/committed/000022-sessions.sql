@@ -1,5 +1,5 @@
---! Previous: sha1:bd14df1b7005abbe0e9b630c6a62b338fcd8ffa9
---! Hash: sha1:7a29174879f22e0ed4cfd68526f3402a5b0456fd
+--! Previous: sha1:b6163d29e058ffd931a1fd83eb017edd46a66105
+--! Hash: sha1:1c6add7fdafa77f11412987b989c0486638c3b9b
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

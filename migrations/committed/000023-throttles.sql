@@ -1,5 +1,5 @@
---! Previous: sha1:7a29174879f22e0ed4cfd68526f3402a5b0456fd
---! Hash: sha1:88a3e5cad78d224f90e9b386de2481e1521a834d
+--! Previous: sha1:1c6add7fdafa77f11412987b989c0486638c3b9b
+--! Hash: sha1:9650b5b72f4a97f318ea01279da412545e132192
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:88a3e5cad78d224f90e9b386de2481e1521a834d
---! Hash: sha1:284555cdf6af366865c013e340165b90c47d6d8f
+--! Previous: sha1:9650b5b72f4a97f318ea01279da412545e132192
+--! Hash: sha1:f0c92e00f998e13bcf52a5c9fc71e0d8632b0327
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:284555cdf6af366865c013e340165b90c47d6d8f
---! Hash: sha1:e60a03daee2e5aa76b5cd82e971550f340df99dc
+--! Previous: sha1:f0c92e00f998e13bcf52a5c9fc71e0d8632b0327
+--! Hash: sha1:86789f0e5c7a185ae83370d27ebf8e7fb8d3eb34
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

@@ -1,5 +1,5 @@
---! Previous: sha1:e60a03daee2e5aa76b5cd82e971550f340df99dc
---! Hash: sha1:42c90a683fac00d8500b54af633c225c842bbe9e
+--! Previous: sha1:86789f0e5c7a185ae83370d27ebf8e7fb8d3eb34
+--! Hash: sha1:d8242002b4b052a3454422067c446190162eed2d
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

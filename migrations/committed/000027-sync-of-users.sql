@@ -1,5 +1,5 @@
---! Previous: sha1:42c90a683fac00d8500b54af633c225c842bbe9e
---! Hash: sha1:9c63aa63fd7fae5495f7f43d997cb5581c398c77
+--! Previous: sha1:d8242002b4b052a3454422067c446190162eed2d
+--! Hash: sha1:2dd884b95a043731a5c0ae030dec05d3dacc0129
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

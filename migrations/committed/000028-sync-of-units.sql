@@ -1,5 +1,5 @@
---! Previous: sha1:9c63aa63fd7fae5495f7f43d997cb5581c398c77
---! Hash: sha1:6951d81702dcedceecd241a58982d8c518ae03cb
+--! Previous: sha1:2dd884b95a043731a5c0ae030dec05d3dacc0129
+--! Hash: sha1:d6d44ba8f19c7202fbcc8d80c59bf1ff1e450de3
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

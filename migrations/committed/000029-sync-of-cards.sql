@@ -1,5 +1,5 @@
---! Previous: sha1:6951d81702dcedceecd241a58982d8c518ae03cb
---! Hash: sha1:546d5199892f2bf4bb459a0b0960c9d7e9e8c5d3
+--! Previous: sha1:d6d44ba8f19c7202fbcc8d80c59bf1ff1e450de3
+--! Hash: sha1:0cf63128af4ead8ae93c0b22684c0217dd80f6a4
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

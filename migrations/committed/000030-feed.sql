@@ -1,5 +1,5 @@
---! Previous: sha1:546d5199892f2bf4bb459a0b0960c9d7e9e8c5d3
---! Hash: sha1:b840de2bff69de1d5a9299d1b6ced4134017a183
+--! Previous: sha1:0cf63128af4ead8ae93c0b22684c0217dd80f6a4
+--! Hash: sha1:e74a608ae2340f116dfac127fff530078f0c0465
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

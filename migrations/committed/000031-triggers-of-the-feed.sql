@@ -1,5 +1,5 @@
---! Previous: sha1:b840de2bff69de1d5a9299d1b6ced4134017a183
---! Hash: sha1:2cb179c3f0bf7641d4ef4c2708ae2554f69727dc
+--! Previous: sha1:e74a608ae2340f116dfac127fff530078f0c0465
+--! Hash: sha1:a02db9b10b294a80c63a1230c0bb50922ab5b4e0
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

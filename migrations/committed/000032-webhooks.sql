@@ -1,5 +1,5 @@
---! Previous: sha1:2cb179c3f0bf7641d4ef4c2708ae2554f69727dc
---! Hash: sha1:7e9594f2b822d6171075bab31d5aefff4cd316f0
+--! Previous: sha1:a02db9b10b294a80c63a1230c0bb50922ab5b4e0
+--! Hash: sha1:23f21ad68c1e7708e1faef0b7177a970f64b8e38
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:7e9594f2b822d6171075bab31d5aefff4cd316f0
---! Hash: sha1:9b0c71a994cf539119a0af063137e6ae1c1028e4
+--! Previous: sha1:23f21ad68c1e7708e1faef0b7177a970f64b8e38
+--! Hash: sha1:a83c6ca9606928c64b5e445dafbe3e2ca16be6ab
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

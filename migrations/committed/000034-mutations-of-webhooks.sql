@@ -1,5 +1,5 @@
---! Previous: sha1:9b0c71a994cf539119a0af063137e6ae1c1028e4
---! Hash: sha1:ca3cd0b4e97a8e417735a7d2b2af6d5fd15a25e8
+--! Previous: sha1:a83c6ca9606928c64b5e445dafbe3e2ca16be6ab
+--! Hash: sha1:e3b811d95ff899a79b9214c5a713eb1f30d0e0a6
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:ca3cd0b4e97a8e417735a7d2b2af6d5fd15a25e8
---! Hash: sha1:70348d89b756877d14b2cd646f7bd594b0385e3b
+--! Previous: sha1:e3b811d95ff899a79b9214c5a713eb1f30d0e0a6
+--! Hash: sha1:e5606ae69280d5e4f1a44d001cfbb4f918db7a9c
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

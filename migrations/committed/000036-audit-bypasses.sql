@@ -1,5 +1,5 @@
---! Previous: sha1:70348d89b756877d14b2cd646f7bd594b0385e3b
---! Hash: sha1:4ae4a93b6ea6bcfd952ddcac31b2649e694d6699
+--! Previous: sha1:e5606ae69280d5e4f1a44d001cfbb4f918db7a9c
+--! Hash: sha1:30f8d1348c2fd65ae08efb081125e269b95df930
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:4ae4a93b6ea6bcfd952ddcac31b2649e694d6699
---! Hash: sha1:f239fee33ad5fc212499ecc767d602e30096bc5d
+--! Previous: sha1:30f8d1348c2fd65ae08efb081125e269b95df930
+--! Hash: sha1:45cd76b5f4fe6a99cb82aaff7e0ec2603e272a27
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

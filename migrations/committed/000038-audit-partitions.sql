@@ -1,5 +1,5 @@
---! Previous: sha1:f239fee33ad5fc212499ecc767d602e30096bc5d
---! Hash: sha1:f4721b5bfe7e63c397a0d04d473423cfdc8eda14
+--! Previous: sha1:45cd76b5f4fe6a99cb82aaff7e0ec2603e272a27
+--! Hash: sha1:0bd492210be521aa3700ea0c6cbd7e6d2e161901
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

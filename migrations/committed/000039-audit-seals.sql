@@ -1,5 +1,5 @@
---! Previous: sha1:f4721b5bfe7e63c397a0d04d473423cfdc8eda14
---! Hash: sha1:71fedc20f9a0c1e32873b088ff2e07113511a55f
+--! Previous: sha1:0bd492210be521aa3700ea0c6cbd7e6d2e161901
+--! Hash: sha1:da37b71b041a0b7735d416691a667dd4a842d031
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:71fedc20f9a0c1e32873b088ff2e07113511a55f
---! Hash: sha1:17a68cc595caed40155900a2e2426a650e9a2f17
+--! Previous: sha1:da37b71b041a0b7735d416691a667dd4a842d031
+--! Hash: sha1:bd8a187c1c16776fa0802b57750aa12b627c0e0c
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

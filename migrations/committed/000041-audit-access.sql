@@ -1,5 +1,5 @@
---! Previous: sha1:17a68cc595caed40155900a2e2426a650e9a2f17
---! Hash: sha1:37e5d8a69636bda50809e7812ae90d8142e42d1c
+--! Previous: sha1:bd8a187c1c16776fa0802b57750aa12b627c0e0c
+--! Hash: sha1:5872f95bc50756864a3f4be32efd6cc24a5e382b
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

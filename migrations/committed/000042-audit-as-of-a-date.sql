@@ -1,5 +1,5 @@
---! Previous: sha1:37e5d8a69636bda50809e7812ae90d8142e42d1c
---! Hash: sha1:2bd809156d2010133458e299f556f890b1ad4a92
+--! Previous: sha1:5872f95bc50756864a3f4be32efd6cc24a5e382b
+--! Hash: sha1:f31428836df0695ecd8e52cda18f4733992816e1
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:2bd809156d2010133458e299f556f890b1ad4a92
---! Hash: sha1:ebd61d6e917d16696f7ebcdbe632e6b29285c5a9
+--! Previous: sha1:f31428836df0695ecd8e52cda18f4733992816e1
+--! Hash: sha1:40596155f5ced3e1ff370f0fd7dfaa1652b805d9
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:ebd61d6e917d16696f7ebcdbe632e6b29285c5a9
---! Hash: sha1:9c2910c7c94bfe8b1b65f57ee633b68a2106ad48
+--! Previous: sha1:40596155f5ced3e1ff370f0fd7dfaa1652b805d9
+--! Hash: sha1:41515c4cd65c6ecc4d17748f9b15a3b104eea681
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

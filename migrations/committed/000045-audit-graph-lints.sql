@@ -1,5 +1,5 @@
---! Previous: sha1:9c2910c7c94bfe8b1b65f57ee633b68a2106ad48
---! Hash: sha1:c4446cc64b92fdaa446c7b8f77b84fa52b71e84d
+--! Previous: sha1:41515c4cd65c6ecc4d17748f9b15a3b104eea681
+--! Hash: sha1:51701e6f6e9cc2f097e32d445068993064206ee8
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:c4446cc64b92fdaa446c7b8f77b84fa52b71e84d
---! Hash: sha1:c80cd3ba333214ded1d572e6b8cb24ff03e8a3dd
+--! Previous: sha1:51701e6f6e9cc2f097e32d445068993064206ee8
+--! Hash: sha1:bb4addbdcf1c6a436f8f1284c35c9e4ca5794370
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

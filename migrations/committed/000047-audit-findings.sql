@@ -1,5 +1,5 @@
---! Previous: sha1:c80cd3ba333214ded1d572e6b8cb24ff03e8a3dd
---! Hash: sha1:986b5b290d0bdd58e95069ebfd694e2e8396e3e0
+--! Previous: sha1:bb4addbdcf1c6a436f8f1284c35c9e4ca5794370
+--! Hash: sha1:9c913db0feafd123bd75d6b083b6d6338c16980a
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

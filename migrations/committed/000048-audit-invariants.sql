@@ -1,5 +1,5 @@
---! Previous: sha1:986b5b290d0bdd58e95069ebfd694e2e8396e3e0
---! Hash: sha1:62f60ffffecce672551db6f94b484c4747332f6b
+--! Previous: sha1:9c913db0feafd123bd75d6b083b6d6338c16980a
+--! Hash: sha1:ce88c4b6e2218e34c321906cce45bdc7b537fc75
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

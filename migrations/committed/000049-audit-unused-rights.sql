@@ -1,5 +1,5 @@
---! Previous: sha1:62f60ffffecce672551db6f94b484c4747332f6b
---! Hash: sha1:3bdacd1734d01ed46f32bc577d3c4d95f33039f3
+--! Previous: sha1:ce88c4b6e2218e34c321906cce45bdc7b537fc75
+--! Hash: sha1:05a3ce327b916ddea087a4c09b70ad501b8aa7cf
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

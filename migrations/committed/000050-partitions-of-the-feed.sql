@@ -1,5 +1,5 @@
---! Previous: sha1:3bdacd1734d01ed46f32bc577d3c4d95f33039f3
---! Hash: sha1:980cc386e7557b69bd42008a94bb4d4596e0b057
+--! Previous: sha1:05a3ce327b916ddea087a4c09b70ad501b8aa7cf
+--! Hash: sha1:e4b3c262a088a6f60c66ebd9e446931239b95933
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

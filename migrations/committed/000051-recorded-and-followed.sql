@@ -1,5 +1,5 @@
---! Previous: sha1:980cc386e7557b69bd42008a94bb4d4596e0b057
---! Hash: sha1:9dcdc916d5a45950df1ddc42466467905deeccb1
+--! Previous: sha1:e4b3c262a088a6f60c66ebd9e446931239b95933
+--! Hash: sha1:0ac976a06297f19d8f0eee51ed7e5f0c6bd2347c
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

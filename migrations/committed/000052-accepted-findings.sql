@@ -1,5 +1,5 @@
---! Previous: sha1:9dcdc916d5a45950df1ddc42466467905deeccb1
---! Hash: sha1:0562221de9693fa192faec3f3d5f37f655f56692
+--! Previous: sha1:0ac976a06297f19d8f0eee51ed7e5f0c6bd2347c
+--! Hash: sha1:a766847b63f401fd774ccc9c9e3e4583d9b3e25d
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -24,6 +24,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'app_hidden.require_access_token(bytea)', 'graph_app, graph_basic, graph_user', 'Who presents a token proves it; nobody who holds one may look at tokens.'),
   ('definer', 'app_hidden.is_served(uuid)', 'graph_admin, graph_oauth, graph_worker', 'Says of an organization that the service works for whether it is here, and shows no row.'),
   ('definer', 'app_hidden.arrived_at()', 'graph_admin, graph_app, graph_worker', 'Says of the organization of the claims since when it is here.'),
+  ('definer', 'app_hidden.note_secret_key(bytea, bytea)', 'graph_admin, graph_oauth', 'Notes a checksum if there is none, and shows none.'),
   ('definer', 'oauth.written_lsn(uuid, uuid)', 'graph_oauth', 'Asked together with whose a token is; until then there is no organization that a policy could ask for.'),
   ('definer', 'app_hidden.units_delete_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
@@ -80,6 +81,7 @@ from (
     ('claims', '{select,insert,update}', 'oauth.throttles', 'graph_oauth', 'Tries are counted before it is known whose they are; a key tells nothing without SECRET_KEY.'),
     ('basic', '{select,insert,delete}', 'app_hidden.idempotency_keys', 'graph_basic', 'A basic token repeats a mutation and is given its own answer, by app_hidden.claim_idempotency_key.'),
     ('basic', '{select}', 'app_hidden.idempotency_usage', 'graph_basic', 'app_hidden.claim_idempotency_key asks how much the organization keeps.'),
+    ('helper', '{insert}', 'app_hidden.secret_key_check', 'graph_helper', 'One row about none of the organizations, which app_hidden.note_secret_key writes once.'),
     ('worker', '{select}', 'app_hidden.webhook_charge', 'graph_worker', 'Which database sends: a row about none of the organizations.'),
     ('claims', '{call}', 'app_hidden.broken_checks(anyarray)', 'graph_admin, graph_app', 'Runs the checks of a table as the catalogue has them, and no text of the caller.')
 ) as known (invariant, commands, relation, who, reason),

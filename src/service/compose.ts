@@ -23,6 +23,7 @@ import { basePathOf } from '../pages/site.ts';
 import { startRecordingUses } from '../token/recordUses.ts';
 import { copyNotice, startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
+import { noteSecretKey } from './noteSecretKey.ts';
 import type { Connections } from './openConnections.ts';
 
 /** The dependencies of everything that serves requests; each factory takes the ones that it needs. */
@@ -53,7 +54,7 @@ export async function composeApp(context: AppDependencies) {
   const { config, url, pool, oauthPool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
   // Read before the graph is built, so that later migrations are noticed.
-  const seen = await readMigrations(pool);
+  const [seen] = await Promise.all([readMigrations(pool), noteSecretKey(oauthPool, keys[0])]);
   const first = await createGeneration(context, secrets);
   const hotSwap = createHotSwap(first, (error) => log.error({ error }, 'an old graph was not released'));
   // Clients identify a user by the graph's id.

@@ -1,7 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { reEncrypt } from '../../src/commands/admin/reEncrypt.ts';
+import { isCheckedKey, type SecretKeyCheck } from '../../src/crypto/secretKeyCheck.ts';
 import { createSecrets } from '../../src/crypto/secrets.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { admin, expectDone, expectFailure } from './inProcess.ts';
 
@@ -186,4 +188,29 @@ test('moves the secrets of webhooks, also those that are rotated', async () => {
     'whsec_b',
     'whsec_a',
   ]);
+});
+
+test('the database then knows the new key as its own, unless something could not be moved', async () => {
+  const read = async () => {
+    const { rows } = await database.owner.query<SecretKeyCheck>(
+      'select salt, checksum from app_hidden.secret_key_check',
+    );
+    return rows[0] as SecretKeyCheck;
+  };
+  const service = await startTestService(database, { SECRET_KEY: oldKey.toString('base64') });
+  await service.stop();
+  const noted = await read();
+  expect([oldKey, newKey].map((key) => isCheckedKey(key, noted))).toEqual([true, false]);
+  // A later service under another key changes nothing.
+  await (await startTestService(database, keys)).stop();
+  expect(await read()).toEqual(noted);
+
+  const foreign = await insertUser(underForeign);
+  expect((await run()).code).toBe(1);
+  expect(await read()).toEqual(noted);
+
+  await database.owner.query('delete from app_public.users where id = $1', [foreign.id]);
+  expectDone(await run());
+  const changed = await read();
+  expect([oldKey, newKey].map((key) => isCheckedKey(key, changed))).toEqual([false, true]);
 });

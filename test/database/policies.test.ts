@@ -89,6 +89,7 @@ describe('the permissions of the database', () => {
         'app_hidden.arrived_at()',
         'app_hidden.count_idempotency_key()',
         'app_hidden.is_served(uuid)',
+        'app_hidden.note_secret_key(bytea,bytea)',
         'app_hidden.require_access_token(bytea)',
       ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),
       'app_hidden.units_delete_ancestors() as graph_helper, search_path=pg_catalog, pg_temp',
@@ -157,6 +158,7 @@ describe('the permissions of the database', () => {
       order by 1`;
     expect(await lines(shared)).toEqual([
       'app_hidden.organizations',
+      'app_hidden.secret_key_check',
       'app_hidden.time_zones',
       'app_hidden.webhook_charge',
       'audit.accepted',
@@ -176,6 +178,7 @@ describe('the permissions of the database', () => {
     expect(await lines(keys)).toEqual([
       'app_hidden.organizations_name_key',
       'app_hidden.organizations_pkey',
+      'app_hidden.secret_key_check_pkey',
       'app_hidden.time_zones_pkey',
       'app_hidden.webhook_charge_pkey',
       'audit.accepted_pkey',

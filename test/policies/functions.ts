@@ -324,6 +324,7 @@ export const helpers = [
   'app_hidden.free_token_hash(uuid,jsonb)',
   'app_hidden.lock_units(boolean)',
   'app_hidden.lowercase(text)',
+  'app_hidden.note_secret_key(bytea,bytea)',
   'app_hidden.one_time_zone(text,text)',
   'app_hidden.require_one(text,boolean,boolean)',
   'app_hidden.require_replayed(pg_lsn)',

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+import { secretKeyCheck } from '../../crypto/secretKeyCheck.ts';
 import { createSecrets, type Secrets } from '../../crypto/secrets.ts';
 import { StartupError } from '../../errors/startupError.ts';
 
@@ -27,7 +28,18 @@ export async function reEncrypt(owner: Pool, [current, previous]: readonly Buffe
   const keys = { current: createSecrets([current]), previous: createSecrets([previous]) };
   const outcome: ReEncrypted = { reEncrypted: 0, current: 0, failed: [] };
   for (const column of sealedColumns) await moveAll(owner, column, keys, outcome);
+  if (outcome.failed.length === 0) await checkBy(owner, current);
   return outcome;
+}
+
+/** From now on the database has a checksum by this key. */
+async function checkBy(owner: Pool, key: Buffer): Promise<void> {
+  const { salt, checksum } = secretKeyCheck(key);
+  await owner.query(
+    `insert into app_hidden.secret_key_check (salt, checksum) values ($1, $2)
+     on conflict on constraint secret_key_check_pkey do update set salt = excluded.salt, checksum = excluded.checksum`,
+    [salt, checksum],
+  );
 }
 
 type Keys = { current: Secrets; previous: Secrets };
