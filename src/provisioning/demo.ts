@@ -40,14 +40,14 @@ export async function provisionDemo(owner: Pool, sealing: Sealing, credentials: 
 
 /**
  * Registers `demo-graphiql` with GraphiQL's address, so that people of the demo can sign in there.
- * It is the address of this start. Does nothing if the demo organization is gone or renamed.
+ * It is the address of this start. Does nothing if the demo organization is gone, renamed or moved to another cell.
  *
  * @param url the service's base URL
  */
 export async function registerDemoGraphiql(owner: Pool, sealing: Sealing, url: string): Promise<void> {
   const demo = await owner.query(
     `select from oauth.applications a join app_hidden.organizations o on o.id = a.organization_id
-     where o.name = 'Demo' and a.client_id = 'demo-backend'`,
+     where o.name = 'Demo' and a.client_id = 'demo-backend' and app_hidden.is_served(o.id)`,
   );
   if (!demo.rowCount) return;
   const graphiql = {
