@@ -34,6 +34,7 @@ export const notRunBlocks = [
   'docs/getting-started.md#A database of your own',
   'docs/operating.md#What other users of the database lose',
   'docs/operating.md#A login role for the OAuth server',
+  'docs/outgrowing-one-machine.md#Move an organization',
 ];
 
 export const pages = await pagesOf();

@@ -8,6 +8,7 @@ import { documentJsonSchema } from '../../provisioning/document.ts';
 import { addExamples } from '../addExamples.ts';
 import { runProgram } from '../runProgram.ts';
 import { addApplicationCommands } from './applicationCommands.ts';
+import { addMoveCommand } from './moveOrganization/moveCommand.ts';
 import { printDatabaseUrl } from './printDatabaseUrl.ts';
 import { readJson } from './readJson.ts';
 import { reEncrypt } from './reEncrypt.ts';
@@ -99,6 +100,7 @@ Exit code 1 when some could not be moved; the ids of their users and webhooks ar
     .command('take-charge')
     .description('has the webhooks sent from this database, which is a copy of one that sends no more')
     .action(() => run(({ owner }) => takeCharge(owner)));
+  addMoveCommand(program, run);
   program
     .command('database-url')
     .description("prints the owner's connection URL, for psql and the like")

@@ -10,6 +10,7 @@ import { secretKeys } from '../../service/secretKey.ts';
 export type AdminContext = {
   /** Connections as the owner of the tables. */
   owner: Pool;
+  ownerUrl: string;
   /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
   keys: readonly [Buffer, ...Buffer[]];
   passwords: Passwords;
@@ -31,9 +32,9 @@ export type RunWithInput = <Input>(
  */
 export async function withOwner<T>(config: Config, work: (context: AdminContext) => Promise<T>): Promise<T> {
   const keys = await secretKeys(config);
-  return withDatabase(config, async (owner) => {
+  return withDatabase(config, async (owner, ownerUrl) => {
     const problem = await findMigrationProblem(owner);
     if (problem !== null) throw new StartupError(problem);
-    return work({ owner, keys, passwords: createPasswords(config.passwordCost) });
+    return work({ owner, ownerUrl, keys, passwords: createPasswords(config.passwordCost) });
   });
 }
