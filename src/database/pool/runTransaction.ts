@@ -26,7 +26,7 @@ export async function runTransaction<T>(
 }
 
 /**
- * A transaction as the owner.
+ * A transaction as the owner, for what changes an organization.
  * No token is checked in it, so that the cut-over of a move would not wait for it: it shares a lock that each cut-over takes alone.
  */
 export const ownerTransaction = <T>(owner: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> =>

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
 import { onlyRow } from '../../../database/onlyRow.ts';
-import { ownerTransaction } from '../../../database/pool/runTransaction.ts';
+import { runTransaction } from '../../../database/pool/runTransaction.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { Chains } from './chains.ts';
 import { type Chain, hashEntry, hashSeal, type Seal } from './hashes.ts';
@@ -15,7 +15,10 @@ import { asHashed, readEntries, readSeal, type SealWithHead, type Span } from '.
 export async function seal({ pool }: AuditedDatabase, idsAtMost = 100_000): Promise<Answer> {
   const end = await findEnd(pool);
   for (let isFirst = true; ; isFirst = false) {
-    const { head, isLast } = await ownerTransaction(pool, (client) => sealNext(client, end, { idsAtMost, isFirst }));
+    const begin = (client: ClientBase) => client.query('begin isolation level read committed');
+    const { head, isLast } = await runTransaction(pool, begin, (client) =>
+      sealNext(client, end, { idsAtMost, isFirst }),
+    );
     if (isLast) return { text: formatHead(head), findings: 0 };
   }
 }
