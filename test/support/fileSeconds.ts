@@ -12,6 +12,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'graphql/compilation.search.ts': 30,
   'graphql/property.search.ts': 60,
   'system/badClients.system.ts': 69,
+  'system/cells.system.ts': 290,
   'system/changes.system.ts': 255,
   'system/databaseKills.system.ts': 60,
   'system/environments.system.ts': 300,
