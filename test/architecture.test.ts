@@ -233,6 +233,11 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       'plugins/ConnectionsPlugin.ts',
       'throw new Error({resource.name}: "@connection {tag}" is not <type>.<field>|@where …|@description …`);',
     ],
+    // Which tables the feed follows.
+    [
+      'plugins/FollowedTypesPlugin.ts',
+      "where t.tgname = 'follow_insert' and s.nspname = 'feed' and p.proname = 'record_rows' and not t.tgisinternal",
+    ],
     [
       'plugins/KeyFiltersPlugin.ts',
       "query.where(sql ({sql.join(names, ', ')}) in (select * from unnest({sql.join(lists, ', ')})));",
@@ -242,6 +247,9 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       '$rows.where(sql {$rows.alias}.{sql.identifier(typeColumn)} = {sql.literal(value)});',
     ],
     ['plugins/RootFieldsPlugin.ts', '$rows.where(sql {$rows.alias}.id = (select {claim}));'],
+    // The types of changes that a client has asked for.
+    ['plugins/changeFeed.ts', 'where exists ('],
+    ['plugins/changeFeed.ts', 'where wanted.relation = s.relation and wanted.type is not distinct from s.type)'],
     [
       'plugins/sealedToken.ts',
       "text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',",

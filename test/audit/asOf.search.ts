@@ -310,7 +310,7 @@ describe('a history of many changes', () => {
     'app_public.units',
     'app_public.users',
   ];
-  const derived = `'{ancestor_ids,is_exclusive,created_at,updated_at,email_lowercase,external_authentication_token_ciphertext,external_authentication_token_hash}'::text[]`;
+  const derived = `'{ancestor_ids,is_exclusive,card_type,created_at,updated_at,email_lowercase,external_authentication_token_ciphertext,external_authentication_token_hash}'::text[]`;
 
   /** What the role selects, by PostgreSQL alone. */
   const visibleTo = async (client: PoolClient, principal: string) => {

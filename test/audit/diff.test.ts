@@ -73,7 +73,7 @@ describe('comparing who may do what', () => {
 
   it('finds what is wider: columns, policies, functions, row-level security', async () => {
     const found = await differences(
-      'grant update (major) on app_public.cards to graph_app',
+      'grant update (type) on app_public.cards to graph_app',
       'alter policy select_graph_user on app_public.units using (organization_id = (select app_hidden.current_organization_id()))',
       'create policy select_graph_user on oauth.applications for select to graph_user using (true)',
       'create function app_public.peek() returns bigint language sql security definer as $$ select 1::bigint $$',
@@ -90,7 +90,7 @@ describe('comparing who may do what', () => {
       'wider: app_public.units.select_graph_user, graph_user',
       'wider: oauth.applications.select_graph_user, graph_user',
     ]);
-    expect(found.find(({ object }) => object === 'app_public.cards')?.detail).toBe('update major');
+    expect(found.find(({ object }) => object === 'app_public.cards')?.detail).toBe('update type');
     expect(found.find(({ object }) => object === 'app_public.units')?.detail).toMatch(
       /^select, tried: 8 example rows, such as for me:aaaaaaaa/,
     );

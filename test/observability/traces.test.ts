@@ -84,7 +84,7 @@ test('a request is one trace, from the caller to each statement', async () => {
     'caller > POST /graphql',
     'execute > plan',
     expect.stringMatching(/^execute > select (?=.*app_public\.app\b).*app_public\.users/),
-    'verify token > select oauth.verify_access_token',
+    'verify token > select oauth.verify_access_token, app_hidden.require_service',
   ]);
   const request = spans.find(({ name }) => name === 'POST /graphql');
   expect(request).toMatchObject({
@@ -160,7 +160,7 @@ test('the OAuth server is traced, too', async () => {
   await until(() => collector.spans.slice(before).some(({ name }) => name === 'POST /oauth/token'));
 
   const spans = collector.spans.slice(before);
-  expect(tree(spans)).toContain('POST /oauth/token > select oauth.find_application');
+  expect(tree(spans)).toContain('POST /oauth/token > select oauth.find_application, app_hidden.require_service');
   expect(spans.find(({ name }) => name === 'POST /oauth/token')?.attributes['error.type']).toBe('invalid_client');
 });
 

@@ -127,6 +127,7 @@ export const examples: Readonly<Record<string, string>> = {
   'end-user-tokens': 'end-user-tokens --organization Demo --email ada@demo.test',
   're-encrypt': 're-encrypt',
   purge: 'purge',
+  'move-organization': 'move-organization Demo --to postgres://postgres@cell-2.example.com/graph',
   'take-charge': 'take-charge',
   'database-url': 'database-url',
 };

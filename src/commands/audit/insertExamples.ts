@@ -84,6 +84,10 @@ const statements = [
    values (:organization, :id, 0, '0', 0, now())`,
   `insert into app_public.webhook_deliveries (organization_id, id, webhook_id, origin, horizon, change_id, changed_at)
    values (:organization, :id, :id, 0, 0, 0, now())`,
+  `insert into app_hidden.organization_moves (organization_id, move_id, state, peer, arrived_at)
+   values (:organization, :id, 'arrived', :id, '2000-01-01')`,
+  // Only the first insert succeeds: a database has one key.
+  `insert into app_hidden.secret_key_check (salt, checksum) values (substr(sha256(:id), 1, 16), sha256(:id))`,
   `insert into oauth.throttles (key, points, expire) values (left(:id, 1) || 'test:' || lpad(:id, 43, '0'), 1, 0)`,
 ];
 

@@ -56,7 +56,7 @@ export function createExample(
   selection = select(getNamedType((path.at(-1) as Field).type), 1),
 ): Example {
   const isGiven = (input: Input) =>
-    kind === 'mutation' ? isShown(input) : isRequired(input) || input.name === 'first';
+    kind === 'mutation' ? isShown(input) : isRequired(input) || /^first$|ExternalIdentifier$/.test(input.name);
   const inputs = path.flatMap(({ args }) => args.filter(isGiven));
   const whole = path.reduceRight((inner, { name, args }) => {
     const given = args.filter(isGiven).map((argument) => `${argument.name}: $${argument.name}`);
@@ -152,6 +152,8 @@ const valuesByName: Readonly<Record<string, unknown>> = {
   unitExternalIdentifier: 'example-unit',
   url: 'https://hooks.example.com/graph',
   userExternalIdentifier: 'example-user',
+  validFrom: '2026-01-31T08:00:00Z',
+  validUntil: '2190-01-31T18:00:00Z',
 };
 
 const valuesByType: Readonly<Record<string, unknown>> = {
