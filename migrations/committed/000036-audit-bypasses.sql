@@ -1,5 +1,5 @@
 --! Previous: sha1:e5606ae69280d5e4f1a44d001cfbb4f918db7a9c
---! Hash: sha1:30f8d1348c2fd65ae08efb081125e269b95df930
+--! Hash: sha1:4ac28f6da7eac15f5ef9227649fa74f75bda0473
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -13,12 +13,45 @@ create table audit.accepted (
   object text not null,
   who text not null,
   reason text not null,
+  hash text,
   constraint accepted_pkey primary key (kind, object, who),
-  constraint accepted_length check (char_length(kind) <= 200 and char_length(object) <= 2000 and char_length(who) <= 2000),
+  constraint accepted_length check (char_length(kind) <= 200 and char_length(object) <= 2000 and char_length(who) <= 2000 and char_length(hash) <= 200),
   constraint accepted_reason_text check (char_length(reason) between 1 and 2000)
 );
 -- Absent on purpose: an organization. What escapes row-level security escapes it for all of them.
 comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be so, each with its reason.';
+comment on column audit.accepted.hash is 'Of the function that was accepted. `npm run -s audit -- prove` finds a function that has changed since.';
+
+-- As rls-prover makes it of a function, or of a trigger's: of its body, language, settings and rights.
+create function audit.hash_of(object text) returns text
+  language sql stable parallel safe
+  set search_path = pg_catalog, pg_temp
+as $$
+  select left(encode(sha256(convert_to(concat_ws(chr(10),
+    p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16)
+  from pg_proc p
+  join pg_namespace n on n.oid = p.pronamespace
+  join pg_language l on l.oid = p.prolang
+  where format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) = regexp_replace(object, '^.*: (call|trigger) on ', '')
+    or p.oid in (
+      select t.tgfoid from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace tn on tn.oid = c.relnamespace
+      where object ~ ': trigger on ' and regexp_replace(object, '^.*: trigger on ', '') = format('%s on %I.%I', t.tgname, tn.nspname, c.relname))
+$$;
+comment on function audit.hash_of(text) is 'A hash of what a function does, and with whose rights; null of anything else.';
+
+create function audit.note_hash() returns trigger
+  language plpgsql
+  set search_path = pg_catalog, pg_temp
+as $$
+begin
+  if new.kind in ('definer', 'invariant') then
+    new.hash := coalesce(new.hash, audit.hash_of(new.object));
+  end if;
+  return new;
+end
+$$;
+create trigger note_hash before insert on audit.accepted for each row execute function audit.note_hash();
+grant execute on function audit.hash_of(text), audit.note_hash() to graph_admin;
 
 alter table audit.accepted enable row level security, force row level security;
 create policy all_graph_admin on audit.accepted for all to graph_admin using (true) with check (true);

@@ -1,5 +1,5 @@
---! Previous: sha1:30f8d1348c2fd65ae08efb081125e269b95df930
---! Hash: sha1:45cd76b5f4fe6a99cb82aaff7e0ec2603e272a27
+--! Previous: sha1:4ac28f6da7eac15f5ef9227649fa74f75bda0473
+--! Hash: sha1:d9b227d9dcc35a952f0fa535d6fc5b8748fc0c38
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:45cd76b5f4fe6a99cb82aaff7e0ec2603e272a27
---! Hash: sha1:0bd492210be521aa3700ea0c6cbd7e6d2e161901
+--! Previous: sha1:d9b227d9dcc35a952f0fa535d6fc5b8748fc0c38
+--! Hash: sha1:a6c52a7dd29dc1216b9cbed7bc7504f934636be0
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:0bd492210be521aa3700ea0c6cbd7e6d2e161901
---! Hash: sha1:da37b71b041a0b7735d416691a667dd4a842d031
+--! Previous: sha1:a6c52a7dd29dc1216b9cbed7bc7504f934636be0
+--! Hash: sha1:050f15ad357991f2a250a4beeba3dfff07dd2703
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

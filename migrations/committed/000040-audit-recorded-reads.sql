@@ -1,5 +1,5 @@
---! Previous: sha1:da37b71b041a0b7735d416691a667dd4a842d031
---! Hash: sha1:bd8a187c1c16776fa0802b57750aa12b627c0e0c
+--! Previous: sha1:050f15ad357991f2a250a4beeba3dfff07dd2703
+--! Hash: sha1:df626cb2bb1a2c4f8c471f8f16f7ecfd8427bd7f
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:bd8a187c1c16776fa0802b57750aa12b627c0e0c
---! Hash: sha1:5872f95bc50756864a3f4be32efd6cc24a5e382b
+--! Previous: sha1:df626cb2bb1a2c4f8c471f8f16f7ecfd8427bd7f
+--! Hash: sha1:e82fe33c03affc3526ed80c1eab3d39f1e55a6e9
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:5872f95bc50756864a3f4be32efd6cc24a5e382b
---! Hash: sha1:f31428836df0695ecd8e52cda18f4733992816e1
+--! Previous: sha1:e82fe33c03affc3526ed80c1eab3d39f1e55a6e9
+--! Hash: sha1:a5fa1e0d716faabc1f7adf0ad48893acd74ee9cc
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:f31428836df0695ecd8e52cda18f4733992816e1
---! Hash: sha1:40596155f5ced3e1ff370f0fd7dfaa1652b805d9
+--! Previous: sha1:a5fa1e0d716faabc1f7adf0ad48893acd74ee9cc
+--! Hash: sha1:47d4cd208ceb347971e430b4410348ebd4c824ed
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:40596155f5ced3e1ff370f0fd7dfaa1652b805d9
---! Hash: sha1:41515c4cd65c6ecc4d17748f9b15a3b104eea681
+--! Previous: sha1:47d4cd208ceb347971e430b4410348ebd4c824ed
+--! Hash: sha1:a970e4c4d4bf93578980a779a505929ee7a1aa68
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:41515c4cd65c6ecc4d17748f9b15a3b104eea681
---! Hash: sha1:51701e6f6e9cc2f097e32d445068993064206ee8
+--! Previous: sha1:a970e4c4d4bf93578980a779a505929ee7a1aa68
+--! Hash: sha1:0ab2f83e4d948e2718cff8fd39b49c0e588e216e
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:51701e6f6e9cc2f097e32d445068993064206ee8
---! Hash: sha1:bb4addbdcf1c6a436f8f1284c35c9e4ca5794370
+--! Previous: sha1:0ab2f83e4d948e2718cff8fd39b49c0e588e216e
+--! Hash: sha1:61f4ef6d8ed4da7700baf38a90cb16495cc9d9eb
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:bb4addbdcf1c6a436f8f1284c35c9e4ca5794370
---! Hash: sha1:9c913db0feafd123bd75d6b083b6d6338c16980a
+--! Previous: sha1:61f4ef6d8ed4da7700baf38a90cb16495cc9d9eb
+--! Hash: sha1:0246dc6b171d622845ae0c6f8c133f592ac11ca9
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:9c913db0feafd123bd75d6b083b6d6338c16980a
---! Hash: sha1:ce88c4b6e2218e34c321906cce45bdc7b537fc75
+--! Previous: sha1:0246dc6b171d622845ae0c6f8c133f592ac11ca9
+--! Hash: sha1:9a51f3cc584d42d881c6c8b783fda7d97fc1bf73
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
@@ -117,13 +117,19 @@ from (
     ('app_hidden.idempotency_usage', 'old.expires_at <= statement_timestamp()', 'A count of what is kept is deleted once it has expired.'),
     ('oauth.access_tokens', 'old.expires_at <= statement_timestamp()', 'A token is deleted once it has expired.'),
     ('oauth.refresh_tokens', 'old.expires_at <= statement_timestamp()', 'A token is deleted once it has expired.'),
-    ('oauth.authorization_codes', 'old.expires_at <= statement_timestamp() - ''1 day''::interval', 'A code is deleted a day after it expired: until then a replay is noticed.'),
+    ('oauth.authorization_codes', 
+      'old.expires_at <= statement_timestamp() - ''1 day''::interval
+       or not exists (select from oauth.access_tokens t where t.organization_id = old.organization_id and t.grant_id = old.grant_id)
+         and not exists (select from oauth.refresh_tokens t where t.organization_id = old.organization_id and t.grant_id = old.grant_id)',
+      'A code is deleted a day after it expired: until then a replay is noticed. It may go with its grant, of which a replay has nothing to end.'),
     ('oauth.sessions', 'old.expire <= statement_timestamp()', 'A session is deleted once it has expired.'),
     ('oauth.throttles', 'old.expire::numeric <= extract(epoch from statement_timestamp()) * 1000::numeric', 'A count is deleted once its window is over.'),
     ('oauth.grants',
       'not exists (select from oauth.access_tokens t where t.organization_id = old.organization_id and t.grant_id = old.id)
        and not exists (select from oauth.refresh_tokens t where t.organization_id = old.organization_id and t.grant_id = old.id)',
       'A grant is deleted once it has no token.'),
+    ('oauth.consents', 'exists (select from oauth.sessions s where s.organization_id = old.organization_id and s.sid = old.sid and s.expire <= statement_timestamp())',
+      'A question goes with its session, once that has expired.'),
     ('app_public.webhook_deliveries', 'old.changed_at <= statement_timestamp() - feed.retention()', 'A delivery is deleted once its change is no longer kept.')
 ) as bounded (relation, expression, rule);
 insert into audit.invariants (name, relation, commands, roles, columns, expression, rule) values
@@ -132,9 +138,15 @@ insert into audit.invariants (name, relation, commands, roles, columns, expressi
 insert into audit.invariants (name, relation, commands, roles, expression, rule)
 select 'history', 'audit.' || name, '{update,delete,truncate}', '{graph_admin,graph_auditor}', expression, 'Administration rewrites no history: it drops what is older than is kept.'
 from (values ('changes', 'old.occurred_at <= statement_timestamp() - audit.retention()'), ('seals', 'false'), ('chains', 'false')) as kept (name, expression);
-insert into audit.invariants (name, relation, roles, expression, rule)
-select 'secrets', 'oauth.' || name, '{graph_app,graph_user,graph_basic}', 'false', 'No client reads or changes what authenticates, or limits it.'
-from unnest('{access_tokens,refresh_tokens,authorization_codes,credentials,sessions,consents,grants,throttles}'::text[]) as name;
+insert into audit.invariants (name, relation, commands, roles, expression, rule)
+select 'secrets', 'oauth.' || name, '{select,insert,update,truncate}', '{graph_app,graph_user,graph_basic}'::text[], 'false', 'No client reads or changes what authenticates.'
+from unnest('{access_tokens,refresh_tokens,authorization_codes,credentials,sessions,consents,grants}'::text[]) as name
+union all
+select 'leavers', 'oauth.' || name, '{delete}'::text[], '{graph_app,graph_user,graph_basic}'::text[],
+  'claims.role = ''graph_app'' and old.organization_id = claims.organization_id', 'What authenticates a person goes with the person, whom only an application deletes.'
+from unnest('{access_tokens,refresh_tokens,authorization_codes,credentials,sessions,consents,grants}'::text[]) as name
+union all
+values ('secrets', 'oauth.throttles', '{select,insert,update,delete,truncate}'::text[], '{graph_app,graph_user,graph_basic}'::text[], 'false', 'No client reads or changes what limits it.');
 insert into audit.invariants (name, relation, commands, roles, expression, rule)
 select 'authority', 'app_public.' || name, '{insert,update,delete,truncate}', '{graph_user,graph_basic,graph_oauth}', 'false', 'Only an application changes its organization.'
 from unnest('{users,units,cards,card_assignments}'::text[]) as name;

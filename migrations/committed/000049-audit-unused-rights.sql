@@ -1,5 +1,5 @@
---! Previous: sha1:ce88c4b6e2218e34c321906cce45bdc7b537fc75
---! Hash: sha1:05a3ce327b916ddea087a4c09b70ad501b8aa7cf
+--! Previous: sha1:9a51f3cc584d42d881c6c8b783fda7d97fc1bf73
+--! Hash: sha1:e62ef5bbc0bdde23b6a7ea75e5c5bb5f29102419
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

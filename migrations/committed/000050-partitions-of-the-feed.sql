@@ -1,5 +1,5 @@
---! Previous: sha1:05a3ce327b916ddea087a4c09b70ad501b8aa7cf
---! Hash: sha1:e4b3c262a088a6f60c66ebd9e446931239b95933
+--! Previous: sha1:e62ef5bbc0bdde23b6a7ea75e5c5bb5f29102419
+--! Hash: sha1:1a6824e46b31dc69c91d70e480fd528b5cb610ff
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

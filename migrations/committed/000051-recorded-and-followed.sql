@@ -1,5 +1,5 @@
---! Previous: sha1:e4b3c262a088a6f60c66ebd9e446931239b95933
---! Hash: sha1:0ac976a06297f19d8f0eee51ed7e5f0c6bd2347c
+--! Previous: sha1:1a6824e46b31dc69c91d70e480fd528b5cb610ff
+--! Hash: sha1:0339e6cdf931657f6f397abd13dd574e62521339
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

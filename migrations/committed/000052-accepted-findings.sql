@@ -1,5 +1,5 @@
---! Previous: sha1:0ac976a06297f19d8f0eee51ed7e5f0c6bd2347c
---! Hash: sha1:a766847b63f401fd774ccc9c9e3e4583d9b3e25d
+--! Previous: sha1:0339e6cdf931657f6f397abd13dd574e62521339
+--! Hash: sha1:3a7697f3163dcc5d3d1798e847f0dc98fe017572
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -83,6 +83,7 @@ from (
     ('basic', '{select}', 'app_hidden.idempotency_usage', 'graph_basic', 'app_hidden.claim_idempotency_key asks how much the organization keeps.'),
     ('helper', '{insert}', 'app_hidden.secret_key_check', 'graph_helper', 'One row about none of the organizations, which app_hidden.note_secret_key writes once.'),
     ('worker', '{select}', 'app_hidden.webhook_charge', 'graph_worker', 'Which database sends: a row about none of the organizations.'),
+    ('ancestors', '{insert,update}', 'app_public.units', 'graph_app', 'The trigger units_200_place writes them, as its parent has them.'),
     ('claims', '{call}', 'app_hidden.broken_checks(anyarray)', 'graph_admin, graph_app', 'Runs the checks of a table as the catalogue has them, and no text of the caller.')
 ) as known (invariant, commands, relation, who, reason),
 unnest(commands) as command;

@@ -27,7 +27,7 @@ export async function createTestDatabase(template?: TestDatabase): Promise<TestD
   // A template's privileges are its own.
   const { username: authenticator } = new URL(process.env.TEST_AUTH_URL ?? '');
   await asAdministrator(
-    `grant connect on database ${name} to ${authenticator}, graph_auditor, graph_admin; revoke connect on database ${name} from public`,
+    `grant connect on database ${name} to ${authenticator}, graph_auditor, graph_admin; revoke connect, temporary on database ${name} from public`,
   );
   const database = openTestDatabase(name);
   // A copy would send no webhooks.

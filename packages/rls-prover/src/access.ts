@@ -1,5 +1,5 @@
 import type { Policy, Relation } from './catalogue.ts';
-import { translateBoolean } from './expression.ts';
+import { translateWhole } from './expression.ts';
 import type { Command } from './interface.ts';
 import { and, isTrue, or } from './logic.ts';
 import { type Environment, everything, type Row } from './scope.ts';
@@ -39,7 +39,7 @@ function holds(relation: Relation, text: string, name: string, row: Row, env: En
   const alias = relation.name.slice(relation.name.indexOf('.') + 1).replaceAll('"', '');
   const source = `${name} on ${relation.name}: ${text}`;
   return isTrue(
-    translateBoolean(
+    translateWhole(
       env.parser.expression(text),
       { rows: [[alias, row]] },
       { ...env, source, asked: [...env.asked, relation.name] },

@@ -7,6 +7,7 @@ import type { Options } from './interface.ts';
 export type Catalogue = {
   relations: ReadonlyMap<string, Relation>;
   functions: ReadonlyMap<string, readonly Routine[]>;
+  triggers: readonly Trigger[];
   roles: ReadonlyMap<string, Role>;
   /** PostgreSQL's own functions: the most volatile overload, and the type by number of arguments. */
   builtins: ReadonlyMap<string, Builtin>;
@@ -16,8 +17,14 @@ export type Catalogue = {
   operators: ReadonlySet<string>;
   /** Casts between these, `from to`. */
   casts: ReadonlySet<string>;
+  /** The settings of claims. */
+  settings: ReadonlySet<string>;
   /** Functions that are not PostgreSQL's own and have the name of one that is. */
   ownNames: ReadonlySet<string>;
+  /** Domains whose check calls a function of the database's own. */
+  checkedDomains: ReadonlySet<string>;
+  /** Composite types, which are null when their parts are. */
+  composites: ReadonlySet<string>;
   /** Whether there is a collation that takes different texts for equal. */
   hasOwnOrders: boolean;
 };
@@ -33,6 +40,8 @@ export type Relation = {
   columns: readonly Column[];
   checks: readonly string[];
   foreignKeys: readonly ForeignKey[];
+  /** What foreign keys do to its rows when the rows that they refer to are deleted or get another key. */
+  actions: readonly Action[];
   /** Columns that no two rows share, none of them null. */
   keys: readonly (readonly string[])[];
   policies: readonly Policy[];
@@ -41,14 +50,32 @@ export type Relation = {
   /** A view's query. */
   definition: string | null;
   isInvoker: boolean;
+  /** Whether its conditions are asked before those of who reads it. */
+  isBarrier: boolean;
+  /** Columns that a command writes though nobody names them: triggers assign them, or they are generated. */
+  assigned: { insert: readonly string[]; update: readonly string[] };
   /** Whether rules or triggers do something else than what a command says. */
   isRewritten: boolean;
   /** The columns that a role may use, by `command role`; of `delete` and `truncate` all or none. */
   privileges: Readonly<Record<string, readonly string[]>>;
 };
 
-export type Column = { name: string; type: string; notNull: boolean };
+export type Column = { name: string; type: string; notNull: boolean; default: string | null; isGenerated: boolean };
 export type ForeignKey = { columns: string[]; references: string; referenced: string[] };
+/** `null` and `default` set the columns of `sets`. */
+export type Action = ForeignKey & { name: string; onDelete: Effect; onUpdate: Effect; sets: string[] };
+export type Effect = 'none' | 'cascade' | 'null' | 'default';
+/** A trigger that fires. An event trigger is of no relation. */
+export type Trigger = {
+  name: string;
+  relation: string | null;
+  signature: string;
+  isDefiner: boolean;
+  holder: string;
+  /** It may change the row that is written. */
+  isBefore: boolean;
+  events: string[];
+};
 export type Policy = {
   name: string;
   command: 'select' | 'insert' | 'update' | 'delete' | 'all';
@@ -72,11 +99,17 @@ export type Routine = {
   isTrigger: boolean;
   /** An aggregate or a window function. */
   isOfRows: boolean;
+  /** A call by its name and this number of arguments can mean nothing else: no defaults, no `variadic`, no results among the parameters. */
+  isExact: boolean;
+  /** A hash of what it does: its body, language, settings and rights. */
+  hash: string;
   owner: string;
   /** Settings that hold while it runs, such as `search_path=pg_catalog, pg_temp`. */
   settings: string[];
   volatility: 'i' | 's' | 'v';
   callers: string[];
+  /** All to whom it is granted. */
+  holder: string;
 };
 export type Role = { name: string; bypasses: boolean; has: string[]; mayBecome: string[] };
 export type Builtin = { volatility: 'i' | 's' | 'v'; returns: Record<string, string>; isOfRows: boolean };
@@ -85,26 +118,38 @@ export type Builtin = { volatility: 'i' | 's' | 'v'; returns: Record<string, str
 export async function readCatalogue({
   client,
   roles,
+  claims,
   invariants,
   assumptions,
-}: Pick<Options, 'client' | 'roles' | 'invariants' | 'assumptions'>): Promise<Catalogue> {
+}: Pick<Options, 'client' | 'roles' | 'claims' | 'invariants' | 'assumptions'>): Promise<Catalogue> {
   await client.query('set local search_path = pg_catalog, pg_temp');
   const read = async <Row>(statement: string, ...values: unknown[]) =>
     (await client.query(statement, values)).rows as Row[];
-  const seen = [roles, assumptions?.ignoredSchemas ?? null];
+  // A role that does not exist is an error, which says more than this.
+  const known = await read<{ rolname: string }>('select rolname from pg_roles where rolname = any ($1)', roles);
+  const seen = [known.map(({ rolname }) => rolname), assumptions?.ignoredSchemas ?? null];
   const named = invariants.flatMap((invariant) => invariant.roles ?? []);
   const functions = new Map<string, Routine[]>();
   for (const routine of await read<Routine>(functionsStatement, ...seen))
     functions.set(routine.name, [...(functions.get(routine.name) ?? []), routine]);
   const [own] = await read<{ operators: string[]; casts: string[]; names: string[]; hasOrders: boolean }>(ownStatement);
   return {
-    relations: byName(await read<Relation>(relationsStatement, ...seen, named)),
+    relations: byName(
+      (await read<Relation>(relationsStatement, ...seen, named)).map((relation) => ({
+        ...relation,
+        assigned: { insert: [], update: [] },
+      })),
+    ),
     functions,
+    triggers: await read<Trigger>(triggersStatement, ...seen),
+    checkedDomains: new Set((await read<{ type: string }>(domainsStatement)).map(({ type }) => type)),
+    composites: new Set((await read<{ type: string }>(compositesStatement)).map(({ type }) => type)),
     roles: byName(await read<Role>(rolesStatement)),
     builtins: byName(await read<Builtin & { name: string }>(builtinsStatement)),
     families: new Map((await read<{ type: string; family: string }>(familiesStatement)).map((t) => [t.type, t.family])),
     operators: new Set(own?.operators),
     casts: new Set(own?.casts),
+    settings: new Set(claims.map(({ setting }) => setting)),
     ownNames: new Set(own?.names),
     hasOwnOrders: own?.hasOrders ?? true,
   };
@@ -139,6 +184,10 @@ export const granteesOf = `array(
 /** The name of a function `p` of a schema `n`. */
 export const signature = `format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes))`;
 
+const signatureAndHolder = (oid: string) => `
+  select ${signature.replaceAll('n.nspname', 'pn.nspname')} as signature, p.prosecdef as is_definer, array_to_string(${granteesOf}, ', ') as holder
+  from pg_proc p join pg_namespace pn on pn.oid = p.pronamespace where p.oid = ${oid}`;
+
 /** A policy `p` in JSON. */
 const policy = `jsonb_build_object(
   'name', p.polname, 'permissive', p.polpermissive,
@@ -149,6 +198,9 @@ const policy = `jsonb_build_object(
 const columnsOf = (relation: string, numbers: string) => `array(
   select a.attname::text from unnest(${numbers}) with ordinality as listed (number, place)
   join pg_attribute a on a.attrelid = ${relation} and a.attnum = listed.number order by place)`;
+
+const effect = (type: string) =>
+  `case ${type} when 'c' then 'cascade' when 'n' then 'null' when 'd' then 'default' else 'none' end`;
 
 /** Nothing is asked of the rows of a foreign table, which may be a child. */
 const isHeld = `c.relkind in ('r', 'p') and not (c.relhassubclass and exists (select from pg_class f join pg_inherits i on i.inhrelid = f.oid where f.relkind = 'f'))`;
@@ -178,7 +230,8 @@ const relationsStatement = `
         'name', a.attname, 'notNull', a.attnotnull and ${isHeld} and not exists (
           select from pg_constraint k
           where k.conrelid = c.oid and k.contype = 'n' and a.attnum = any (k.conkey) and (not k.convalidated or k.connoinherit)),
-        'type', ${typeName('a.atttypid', 'a.attcollation')}) order by a.attnum), '[]')
+        'type', ${typeName('a.atttypid', 'a.attcollation')}, 'isGenerated', a.attgenerated <> '',
+        'default', (select pg_get_expr(d.adbin, d.adrelid) from pg_attrdef d where d.adrelid = c.oid and d.adnum = a.attnum)) order by a.attnum), '[]')
       from pg_attribute a
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
     array(select pg_get_expr(k.conbin, k.conrelid) from pg_constraint k
@@ -189,6 +242,13 @@ const relationsStatement = `
       where k.conrelid = c.oid and k.contype = 'f' and k.convalidated and k.conparentid = 0 and not k.condeferrable
         and not exists (select from pg_trigger t where t.tgconstraint = k.oid and t.tgenabled not in ('O', 'A'))
         and (c.relkind = 'p' or not exists (select from pg_inherits i where i.inhparent = c.oid))) as "foreignKeys",
+    (select coalesce(jsonb_agg(jsonb_build_object('name', k.conname, 'columns', ${columnsOf('k.conrelid', 'k.conkey')},
+        'references', format('%I.%I', fn.nspname, f.relname), 'referenced', ${columnsOf('k.confrelid', 'k.confkey')},
+        'sets', ${columnsOf('k.conrelid', 'coalesce(k.confdelsetcols, k.conkey)')},
+        'onDelete', ${effect('k.confdeltype')}, 'onUpdate', ${effect('k.confupdtype')}) order by k.conname), '[]')
+      from pg_constraint k join pg_class f on f.oid = k.confrelid join pg_namespace fn on fn.oid = f.relnamespace
+      where k.conrelid = c.oid and k.contype = 'f' and (k.confdeltype in ('c', 'n', 'd') or k.confupdtype in ('c', 'n', 'd'))
+        and not exists (select from pg_constraint of where of.oid = k.conparentid and of.conrelid = k.conrelid)) as actions,
     (select coalesce(jsonb_agg(${columnsOf('i.indrelid', 'i.indkey::int2[]')} order by i.indexrelid), '[]')
       from pg_index i
       where i.indrelid = c.oid and i.indisunique and i.indimmediate and i.indisvalid and i.indpred is null and i.indexprs is null and not i.indisexclusion
@@ -202,6 +262,7 @@ const relationsStatement = `
         union select i.inhparent from above join pg_inherits i on i.inhrelid = above.oid)
       select format('%I.%I', an.nspname, a.relname) from above join pg_class a using (oid) join pg_namespace an on an.oid = a.relnamespace) as parents,
     coalesce((select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'security_invoker'), false) as "isInvoker",
+    coalesce((select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'security_barrier'), false) as "isBarrier",
     exists (select from pg_rewrite w where w.ev_class = c.oid and w.ev_type <> '1')
       or exists (select from pg_trigger t where t.tgrelid = c.oid and t.tgtype & 64 <> 0) as "isRewritten",
     (select jsonb_object_agg(command || ' ' || rolname, columns)
@@ -219,22 +280,76 @@ const relationsStatement = `
   where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${isSeen}
   order by name`;
 
+/**
+ * What PostgreSQL calls by itself, whoever may: parts of aggregates, of types, of operator classes and the like.
+ * Its manual says of `create aggregate` that the owner needs the right to call them, and asks nobody later.
+ */
+const partsStatement = `
+  select unnest(array[aggtransfn, aggfinalfn, aggcombinefn, aggserialfn, aggdeserialfn, aggmtransfn, aggminvtransfn, aggmfinalfn]::oid[]) from pg_aggregate
+  union select unnest(array[typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze, typsubscript]::oid[]) from pg_type
+  union select unnest(array[rngcanonical, rngsubdiff]::oid[]) from pg_range
+  union select unnest(array[oprrest, oprjoin]::oid[]) from pg_operator
+  union select unnest(array[prsstart, prstoken, prsend, prsheadline, prslextype]::oid[]) from pg_ts_parser
+  union select unnest(array[tmplinit, tmpllexize]::oid[]) from pg_ts_template
+  union select unnest(array[trffromsql, trftosql]::oid[]) from pg_transform
+  union select unnest(array[lanplcallfoid, laninline, lanvalidator]::oid[]) from pg_language
+  union select unnest(array[fdwhandler, fdwvalidator]::oid[]) from pg_foreign_data_wrapper
+  union select amproc::oid from pg_amproc union select amhandler::oid from pg_am
+  union select conproc::oid from pg_conversion union select prosupport::oid from pg_proc`;
+
+/** The client roles, among `$1`, that may call a function `p`, or that PostgreSQL lets. */
+export const callersOf = `array(
+  select client from unnest($1::text[]) as client
+  where p.oid in (select oid from part)
+    or exists (select from pg_roles b where pg_has_role(client, b.oid, 'member') and has_function_privilege(b.oid, p.oid, 'execute')))`;
+
 const functionsStatement = `
+  with part (oid) as (${partsStatement})
   select
-    format('%I.%I', n.nspname, p.proname) as name, ${signature} as signature,
+    n.nspname || '.' || p.proname as name, ${signature} as signature,
     l.lanname as language, p.prosrc as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
     (select coalesce(jsonb_agg(jsonb_build_object('name', coalesce(p.proargnames[place], ''), 'type', ${typeName('k.type')}) order by place), '[]')
       from unnest(p.proargtypes::oid[]) with ordinality as k (type, place)) as parameters,
+    p.provariadic = 0 and p.pronargdefaults = 0 and not coalesce(p.proargmodes && '{o,b,v,t}', false) and not exists (
+      select from unnest(p.proargtypes::oid[]) as k (type) join pg_type t on t.oid = k.type where t.typtype = 'p') as "isExact",
+    left(encode(sha256(convert_to(concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16) as hash,
     ${typeName('p.prorettype')} as returns, p.proretset as "returnsSet", p.prosecdef as "isDefiner", p.prokind <> 'f' as "isOfRows", p.proisstrict as "isStrict",
     p.prorettype in ('trigger'::regtype, 'event_trigger'::regtype) as "isTrigger",
     pg_get_userbyid(p.proowner)::text as owner, coalesce(p.proconfig, '{}') as settings, p.provolatile::text as volatility,
-    array(select client from unnest($1::text[]) as client where exists (
-      select from pg_roles b where pg_has_role(client, b.oid, 'member') and has_function_privilege(b.oid, p.oid, 'execute'))) as callers
+    ${callersOf} as callers, array_to_string(${granteesOf}, ', ') as holder
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
   join pg_language l on l.oid = p.prolang
   where ${isSeen}
   order by 2`;
+
+/** Triggers that fire, those of partitions by their parent's alone. */
+const triggersStatement = `
+  select t.tgname as name, format('%I.%I', n.nspname, c.relname) as relation, f.signature, f.is_definer as "isDefiner", f.holder,
+    t.tgtype & 3 = 3 as "isBefore",
+    array_remove(array[case when t.tgtype & 4 <> 0 then 'insert' end, case when t.tgtype & 8 <> 0 then 'delete' end,
+      case when t.tgtype & 16 <> 0 then 'update' end, case when t.tgtype & 32 <> 0 then 'truncate' end], null) as events
+  from pg_trigger t
+  join pg_class c on c.oid = t.tgrelid
+  join pg_namespace n on n.oid = c.relnamespace
+  join lateral (${signatureAndHolder('t.tgfoid')}) f on true
+  where not t.tgisinternal and t.tgenabled <> 'D' and t.tgparentid = 0 and ${isSeen}
+  union all
+  select e.evtname, null, f.signature, f.is_definer, f.holder, false, array[e.evtevent]
+  from pg_event_trigger e join lateral (${signatureAndHolder('e.evtfoid')}) f on true
+  where e.evtenabled <> 'D' and $1::text[] is not null
+  order by 1, 2`;
+
+/** By their own names; a check that depends on no function of the database's own reads nothing. */
+const domainsStatement = `
+  select n.nspname || '.' || t.typname as type from pg_type t join pg_namespace n on n.oid = t.typnamespace
+  where t.typtype = 'd' and exists (
+    select from pg_constraint k join pg_depend d on d.classid = 'pg_constraint'::regclass and d.objid = k.oid
+    where k.contypid = t.oid and d.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass))`;
+
+const compositesStatement = `
+  select ${typeName('t.oid')} as type from pg_type t
+  where t.typtype = 'c' or t.typtype = 'p' or t.typtype = 'd' and exists (select from pg_type b where b.oid = t.typbasetype and b.typtype = 'c')`;
 
 const rolesStatement = `
   select r.rolname as name, r.rolsuper or r.rolbypassrls as bypasses,
@@ -267,8 +382,7 @@ const ownStatement = `
     array(
       select ${typeName('k.castsource')} || ' ' || ${typeName('k.casttarget')} from pg_cast k
       join pg_type s on s.oid = k.castsource join pg_type t on t.oid = k.casttarget
-      where ${isOwn('k.oid')} and (s.typnamespace = 'pg_catalog'::regnamespace or s.typtype in ('e', 'd'))
-        and (t.typnamespace = 'pg_catalog'::regnamespace or t.typtype in ('e', 'd'))) as casts,
+      where ${isOwn('k.oid')}) as casts,
     array(
       select distinct p.proname::text from pg_proc p
       where ${isOwn('p.oid')}

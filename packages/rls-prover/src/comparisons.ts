@@ -1,6 +1,6 @@
 import { and, boolean, type Collection, isFalse, isTrue, not, or, type Scalar, type Value } from './logic.ts';
 import type { Environment } from './scope.ts';
-import { apply, elementsOf, open, unified } from './values.ts';
+import { apply, deny, elementsOf, open, unified } from './values.ts';
 
 /** Whether an operator may not be PostgreSQL's, by its name: what is printed need not say which it is. */
 export const isOwnOperator = (path: readonly string[], { catalogue }: Environment): boolean =>
@@ -8,7 +8,7 @@ export const isOwnOperator = (path: readonly string[], { catalogue }: Environmen
 
 /** The operator `=` where SQL does not write it. */
 export const equality = (first: Value, second: Value, env: Environment): Scalar =>
-  isOwnOperator(['='], env) ? open('an operator = of its own', env, 'bool') : compare('=', first, second, env);
+  isOwnOperator(['='], env) ? deny('an operator = of its own', env, 'bool') : compare('=', first, second, env);
 
 export function distinct(first: Value, second: Value, env: Environment): Scalar {
   const equal = equality(first, second, env);

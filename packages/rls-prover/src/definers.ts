@@ -1,7 +1,8 @@
-import { type Catalogue, granteesOf, isSeen, signature } from './catalogue.ts';
+import type { Catalogue, Routine } from './catalogue.ts';
+import { findUnknown } from './constructs.ts';
+import { effectsOf } from './effects.ts';
 import { createEnvironment } from './environment.ts';
-import { hasCall, isPlain } from './functions.ts';
-import type { Options } from './interface.ts';
+import { isPlain, namesIn } from './functions.ts';
 import { type Given, readsBreaking } from './invariants.ts';
 import { or } from './logic.ts';
 import { NotUnderstood, type Parser, type SelectStmt, selectsIn } from './parse.ts';
@@ -9,19 +10,11 @@ import { Problem } from './problem.ts';
 import { forSome } from './query.ts';
 import { emptyScope } from './scope.ts';
 
-/**
- * A function that runs with its owner's rights and that client roles may call.
- * `holder` is all to whom it is granted.
- */
-export type Definer = { object: string; callers: string[]; holder: string };
-
 /** The security definer functions that client roles may execute, in any schema that is looked at. */
-export const readDefiners = async ({
-  client,
-  roles,
-  assumptions,
-}: Pick<Options, 'client' | 'roles' | 'assumptions'>): Promise<Definer[]> =>
-  (await client.query(definersStatement, [roles, assumptions?.ignoredSchemas ?? null])).rows;
+export const definersOf = ({ functions }: Catalogue): Routine[] =>
+  [...functions.values()]
+    .flat()
+    .filter(({ isDefiner, isTrigger, callers }) => isDefiner && !isTrigger && callers.length > 0);
 
 /**
  * For each invariant, the question whether a row that the function reads can break it.
@@ -32,39 +25,33 @@ export const readDefiners = async ({
  * operator, a cast or a view.
  */
 export function questionsOfBody(
-  object: string,
+  routine: Routine,
   role: string,
   given: Given,
 ): { name: string; problem: Problem; formula: string }[] | string {
   const { catalogue, parser, invariants } = given;
 
-  const routine = [...catalogue.functions.values()].flat().find(({ signature }) => signature === object);
-  const body = routine && selectOf(routine.language, routine.body, routine.source, parser);
-  if (!routine || !body || !isPlain(routine)) return 'its body is more than one select';
-  const mayRead = (name: string) => {
-    const plain = name.replace(/^pg_catalog\./, '');
-    const builtin = catalogue.ownNames.has(name) ? undefined : catalogue.builtins.get(plain);
-    if (builtin) return builtin.volatility === 'v' || (builtin.volatility === 's' && readingBuiltins.test(plain));
-    return (catalogue.functions.get(name) ?? [null]).some(
-      (called) => !called || called.isDefiner || !readsNothing(called.language, called.body, called.source, parser),
-    );
-  };
-  const texts = [body, ...viewsIn(body, catalogue, parser)];
-  if (hasCall(texts, mayRead) || texts.some((text) => isMore(text, catalogue)))
+  const body = selectOf(routine.language, routine.body, routine.source, parser);
+  if (!body || !isPlain(routine)) return 'its body is more than one select';
+  const unknown = findUnknown({ SelectStmt: body }) ?? effectsOf(routine, catalogue, parser).unknown;
+  if (unknown) return `not understood: ${unknown}`;
+  const mayRead = (name: string) =>
+    (catalogue.functions.get(name) ?? []).some((called) => {
+      const { unknown, reads, writes } = effectsOf(called, catalogue, parser);
+      return called.isDefiner || unknown !== null || reads || writes;
+    });
+  const { calls } = namesIn([body, ...viewsIn(body, catalogue, parser)]);
+  if (effectsOf(routine, catalogue, parser).writes || [...calls].some(mayRead))
     return 'its body calls what may read or change more';
   return [...new Set(invariants.map(({ name }) => name))].map((name) => {
     const problem = new Problem();
-    const env = createEnvironment(given, problem, routine.owner, routine.name);
+    const env = createEnvironment(given, problem, routine.owner, routine.signature);
     const formulas = selectsIn(body).map((select) =>
       forSome(select, emptyScope, env, (_row, within) => readsBreaking(name, role, invariants, within)),
     );
     return { name, problem, formula: or(...formulas) };
   });
 }
-
-/** PostgreSQL's own that read tables by their names, or what others do. */
-const readingBuiltins =
-  /_to_xml|^ts_|^lo_|^current_query$|^pg_(?!has_role$|typeof$|snapshot_|current_(snapshot|xact_id))/;
 
 /** The queries of the views that a query reads, at any depth. */
 function viewsIn(node: unknown, catalogue: Catalogue, parser: Parser): SelectStmt[] {
@@ -79,23 +66,6 @@ function viewsIn(node: unknown, catalogue: Catalogue, parser: Parser): SelectStm
   });
 }
 
-/** Whether a statement changes rows, or has an operator or cast that is not PostgreSQL's own. */
-function isMore(node: unknown, catalogue: Catalogue): boolean {
-  if (catalogue.casts.size > 0) return true;
-  const text = JSON.stringify(node);
-  if (/"(Insert|Update|Delete|Merge)Stmt"/.test(text)) return true;
-  const names = [
-    ...text.matchAll(
-      /"(?:name|operName|names)":\[\{"String":\{"sval":"([^"]+)"\}\}(?:,\{"String":\{"sval":"([^"]+)"\}\})?/g,
-    ),
-  ];
-  return names.some(([, first = '', second]) =>
-    second === undefined
-      ? catalogue.operators.has(first)
-      : first !== 'pg_catalog' && !catalogue.families.has(`${first}.${second}`),
-  );
-}
-
 function selectOf(language: string, body: string, source: string | null, parser: Parser): SelectStmt | null {
   try {
     if (language === 'sql') return parser.query(body);
@@ -106,24 +76,3 @@ function selectOf(language: string, body: string, source: string | null, parser:
     throw error;
   }
 }
-
-function readsNothing(language: string, body: string, source: string | null, parser: Parser): boolean {
-  const select = selectOf(language, body, source, parser);
-  return (
-    select !== null &&
-    !JSON.stringify(select).includes('"fromClause"') &&
-    !hasCall([select], (name) => name.includes('.'))
-  );
-}
-
-const definersStatement = `
-  select ${signature} as object, called.callers, array_to_string(${granteesOf}, ', ') as holder
-  from pg_proc p
-  join pg_namespace n on n.oid = p.pronamespace
-  cross join lateral (
-    select array(
-      select client from unnest($1::text[]) as client
-      where exists (select from pg_roles r where pg_has_role(client, r.oid, 'member') and has_function_privilege(r.oid, p.oid, 'execute'))) as callers
-  ) as called
-  where ${isSeen} and p.prosecdef and called.callers <> '{}' and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)
-  order by 1`;

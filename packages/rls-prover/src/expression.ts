@@ -1,4 +1,5 @@
 import { compare, distinct, equality, isOwnOperator } from './comparisons.ts';
+import { findUnknown } from './constructs.ts';
 import {
   all,
   allOf,
@@ -23,6 +24,7 @@ import {
   apply,
   asScalar,
   cast,
+  deny,
   either,
   elementsOf,
   integer,
@@ -45,7 +47,7 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
   if ('A_Const' in node) return translateConstant(node.A_Const, env);
   if ('ColumnRef' in node) {
     const path = (node.ColumnRef.fields ?? []).map(nameOf);
-    return findColumn(scope, path) ?? open(`column ${path.join('.')}`, env);
+    return findColumn(scope, path) ?? deny(`column ${path.join('.')}`, env);
   }
   if ('ParamRef' in node) {
     return findParameter(scope, `$${node.ParamRef.number}`) ?? open(`parameter $${node.ParamRef.number}`, env);
@@ -58,6 +60,9 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
   }
   if ('NullTest' in node && node.NullTest.arg) {
     const value = translate(node.NullTest.arg, scope, env);
+    // No operator of PostgreSQL's yields a composite.
+    const isOpen = value.type === '' && !('A_Expr' in node.NullTest.arg);
+    if (isOpen || env.catalogue.composites.has(value.type)) return deny('is null of a composite', env, 'bool');
     return boolean(node.NullTest.nulltesttype === 'IS_NULL' ? value.isNull : not(value.isNull));
   }
   if ('BooleanTest' in node && node.BooleanTest.arg) {
@@ -97,6 +102,12 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
     return same ? listOf(same) : open('an array', env);
   }
   return open(Object.keys(node)[0] ?? 'an expression', env);
+}
+
+/** Translates it if all its constructs are in the table, and else denies it. */
+export function translateWhole(node: Node, scope: Scope, env: Environment): Scalar {
+  const unknown = findUnknown(node);
+  return unknown ? deny(unknown, env, 'bool') : translateBoolean(node, scope, env);
 }
 
 export function translateBoolean(node: Node, scope: Scope, env: Environment): Scalar {
@@ -145,7 +156,7 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
   const operator = path.at(-1) ?? '';
   const right = node.rexpr ? translateList(node.rexpr, scope, env) : [];
   const [second] = right;
-  if (isOwnOperator(path, env)) return open(`operator ${path.join('.')}`, env, 'bool');
+  if (isOwnOperator(path, env)) return deny(`operator ${path.join('.')}`, env, 'bool');
   if (!node.lexpr)
     return second?.kind === 'scalar' ? apply(`prefix ${operator}`, '', [second], env) : open(operator, env);
   const first = translate(node.lexpr, scope, env);
@@ -217,7 +228,7 @@ function translateSubquery(
       if (!testexpr || 'RowExpr' in testexpr) return open('a subquery of rows', env, 'bool');
       const tested = translate(testexpr, scope, env);
       const operator = operName ? (operName.map(nameOf).at(-1) ?? '') : '=';
-      if (isOwnOperator(operName?.map(nameOf) ?? ['='], env)) return open('an operator', env, 'bool');
+      if (isOwnOperator(operName?.map(nameOf) ?? ['='], env)) return deny('an operator', env, 'bool');
       const each = (element: Scalar) => compare(operator, tested, element, env);
       return subLinkType === 'ANY_SUBLINK' ? anyOf(elements(), each) : allOf(elements(), each);
     }

@@ -1,6 +1,6 @@
 import type { Relation } from './catalogue.ts';
 import { compare } from './comparisons.ts';
-import { translateBoolean } from './expression.ts';
+import { translateWhole } from './expression.ts';
 import { and, isFalse, isTrue, not } from './logic.ts';
 import { NotUnderstood } from './parse.ts';
 import { exists, forAll } from './problem.ts';
@@ -20,7 +20,7 @@ export function rowFacts(relation: Relation, row: Row, env: Environment): string
   const facts = relation.checks.map((check) => {
     const scope = { ...emptyScope, rows: [[alias, row]] as const };
     return understood(() =>
-      not(isFalse(translateBoolean(env.parser.expression(check), scope, { ...within, source: check }))),
+      not(isFalse(translateWhole(env.parser.expression(check), scope, { ...within, source: check }))),
     );
   });
   return and(...facts);

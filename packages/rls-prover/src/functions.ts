@@ -1,9 +1,11 @@
 import type { Routine } from './catalogue.ts';
+import { findUnknown } from './constructs.ts';
+import { effectsOf, isHarmless } from './effects.ts';
 import { translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
 import { type FuncCall, type Node, NotUnderstood } from './parse.ts';
 import { type Environment, emptyScope, everything, type Scope } from './scope.ts';
-import { apply, cast, maybeNull, open, scalars } from './values.ts';
+import { apply, cast, deny, maybeNull, open, scalars } from './values.ts';
 
 const deepest = 12;
 
@@ -23,13 +25,15 @@ export function callFunction(call: FuncCall, scope: Scope, env: Environment): Va
 
   const builtin = builtinOf(call, env);
   const args = (call.args ?? []).map((argument) => translate(argument, scope, env));
-  if (call.agg_star || call.agg_filter || call.over || call.agg_distinct || call.func_variadic)
-    return open(`call of ${name}`, env);
+  if (call.agg_star || call.agg_filter || call.over || call.agg_distinct) {
+    return builtin && env.catalogue.builtins.has(builtin) ? open(`call of ${name}`, env) : deny(`call of ${name}`, env);
+  }
   return builtin === null ? callRoutine(name, args, env) : callBuiltin(builtin, args, env);
 }
 
-const nameOf = ({ funcname = [] }: FuncCall): string =>
-  funcname.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
+const nameOf = ({ funcname = [] }: FuncCall): string => pathOf(funcname);
+const pathOf = (path: readonly Node[]): string =>
+  path.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
 
 /** The name of a function of PostgreSQL's own; without a schema, only if no other has that name. */
 export function builtinOf(call: FuncCall, { catalogue: { ownNames } }: Environment): string | null {
@@ -45,24 +49,22 @@ function callBuiltin(name: string, args: readonly Value[], env: Environment): Va
   const [setting] = given ?? [];
   if (name === 'current_setting' && setting?.literal !== undefined && !env.isImmutable)
     return env.problem.applied(`setting ${setting.literal}`, 'text', []);
-  if (
-    !builtin ||
-    !given ||
-    builtin.isOfRows ||
-    builtin.volatility === 'v' ||
-    (env.isImmutable && builtin.volatility !== 'i')
-  )
+  if (!builtin || !isHarmless(name, builtin.volatility)) return deny(`call of ${name}`, env, type);
+  if (!given || builtin.isOfRows || builtin.volatility === 'v' || (env.isImmutable && builtin.volatility !== 'i'))
     return open(`call of ${name}`, env, type);
   return apply(`${name}()`, type, given, env);
 }
 
 function callRoutine(name: string, args: readonly Value[], env: Environment): Value {
-  const [routine, ...others] = (env.catalogue.functions.get(name) ?? []).filter(
-    ({ parameters }) => parameters.length === args.length,
-  );
+  const overloads = env.catalogue.functions.get(name) ?? [];
+  const [routine, ...others] = overloads.filter(({ parameters }) => parameters.length === args.length);
+  if (!routine || others.length > 0 || !overloads.every(({ isExact }) => isExact) || routine.isOfRows)
+    return deny(`call of ${name}`, env, routine?.returns);
+  // What one with its owner's rights does is judged by itself. So it may yield any value.
+  const { unknown } = effectsOf(routine, env.catalogue, env.parser);
+  if (unknown && !routine.isDefiner) return deny(`call of ${name}: ${unknown}`, env, routine.returns);
   // A check was true by what the function was then.
-  if (!routine || others.length > 0 || env.depth > deepest || env.isFact || routine.isOfRows)
-    return open(`call of ${name}`, env, routine?.returns);
+  if (env.depth > deepest || env.isFact) return open(`call of ${name}`, env, routine.returns);
   return inlined(routine, args, env) ?? called(routine, args, env);
 }
 
@@ -76,6 +78,8 @@ function inlined(routine: Routine, args: readonly Value[], env: Environment): Va
   }
   const body = bodyOf(routine, env);
   if (!body) return null;
+  const unknown = findUnknown(body);
+  if (unknown) return deny(`${unknown} in ${routine.name}`, env, routine.returns);
   // A view reads its tables with its owner's rights, and calls functions with those of the caller.
   const actor = env.actor === everything ? everything : env.user;
   const within: Environment = {
@@ -118,6 +122,35 @@ function called(routine: Routine, args: readonly Value[], env: Environment): Val
     return open(what, env, routine.returns, given ?? []);
   return apply(`${routine.signature} as ${env.actor} ${env.user} in ${env.world.name}`, routine.returns, given, env);
 }
+
+/** All names of functions, operators and types within parse trees. */
+export function namesIn(nodes: unknown): { calls: Set<string>; operators: Set<string>; types: Set<string> } {
+  // A `case` with an argument and `using` compare without saying so.
+  const names = { calls: new Set<string>(), operators: new Set(['=']), types: new Set<string>() };
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const [key, value] of Object.entries(node)) {
+      const target = targets[key];
+      if (target && Array.isArray(value))
+        names[target].add(pathOf(value as Node[]) + (key === 'funcname' ? givenTo(node as FuncCall) : ''));
+      // The name of an `A_Expr` is an operator's; that of other nodes is a text.
+      else if (key === 'name' && Array.isArray(value)) names.operators.add(pathOf(value as Node[]));
+      walk(value);
+    }
+  };
+  walk(nodes);
+  return names;
+}
+
+/** The literal that `set_config` sets. */
+function givenTo({ funcname, args: [setting] = [] }: FuncCall): string {
+  const name = setting && 'A_Const' in setting ? setting.A_Const.sval?.sval : undefined;
+  return name && /^(pg_catalog\.)?set_config$/.test(pathOf(funcname ?? [])) ? `(${name})` : '';
+}
+
+const targets: Readonly<Record<string, 'calls' | 'operators' | 'types'>> = {
+  ...{ funcname: 'calls', operName: 'operators', useOp: 'operators', names: 'types' },
+};
 
 /** Whether an expression calls such a function, in its subqueries, too. */
 export function hasCall(node: unknown, isSuch: (name: string) => boolean): boolean {

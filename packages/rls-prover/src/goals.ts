@@ -1,5 +1,7 @@
 import type { Catalogue, Relation } from './catalogue.ts';
+import { effectsOf } from './effects.ts';
 import type { Command, Invariant } from './interface.ts';
+import type { Parser } from './parse.ts';
 
 /** An invariant in full. */
 export type Stated = Required<Invariant>;
@@ -18,19 +20,24 @@ export const commands: readonly Command[] = ['select', 'insert', 'update', 'dele
  */
 export function goalsOf(catalogue: Catalogue, invariants: readonly Stated[]): BoundGoal[] {
   return [...catalogue.relations.values()].flatMap((relation) =>
-    statedOf(relation, invariants).flatMap((invariant) =>
+    statedOf(relation, invariants, catalogue).flatMap((invariant) =>
       invariant.commands.flatMap((command) => invariant.roles.map((role) => ({ invariant, relation, command, role }))),
     ),
   );
 }
 
 /**
- * The invariants of a relation. A view has all of them, since it may show or write a row of any table.
+ * The invariants of a relation. A view has all of them, since it may show or write a row of any table, and a parent those of its children.
  * Each name stands once, with all commands and roles for which it is stated.
  */
-export function statedOf(relation: Relation, invariants: readonly Stated[]): Stated[] {
+export function statedOf(relation: Relation, invariants: readonly Stated[], catalogue: Catalogue): Stated[] {
   const own = invariants.filter((invariant) => isAbout(invariant, relation, invariants));
-  if (relation.kind !== 'view') return own;
+  if (relation.kind === 'table' || relation.kind === 'partition') {
+    const inherited = childrenOf(relation, catalogue).flatMap((child) =>
+      invariants.filter((one) => isAbout(one, child, invariants)),
+    );
+    return [...new Set([...own, ...inherited.filter(({ name }) => !own.some((one) => one.name === name))])];
+  }
   const others = invariants.filter(
     ({ name, expression }) => !predicates.test(expression) && !own.some((one) => one.name === name),
   );
@@ -45,6 +52,74 @@ export function statedOf(relation: Relation, invariants: readonly Stated[]): Sta
       },
     ];
   });
+}
+
+export const childrenOf = ({ name }: Relation, { relations }: Catalogue): Relation[] =>
+  [...relations.values()].filter(({ parents }) => parents.includes(name));
+
+/** A child whose rows have another invariant of this name than those of their parent. */
+export const otherChild = (
+  name: string,
+  relation: Relation,
+  invariants: readonly Stated[],
+  catalogue: Catalogue,
+): Relation | undefined => {
+  const of = (one: Relation) =>
+    invariants.filter((invariant) => invariant.name === name && isAbout(invariant, one, invariants));
+  const own = new Set(of(relation));
+  return childrenOf(relation, catalogue).find((child) => of(child).some((invariant) => !own.has(invariant)));
+};
+
+/** The one table of a view that commands pass on to. */
+export function baseOf(
+  { definition, isRewritten }: Relation,
+  { parser, catalogue }: { parser: Parser; catalogue: Catalogue },
+): Relation | undefined {
+  const select = definition && !isRewritten ? parser.query(definition.replace(/;\s*$/, '')) : undefined;
+  const [item, ...others] = select?.fromClause ?? [];
+  return item && 'RangeVar' in item && others.length === 0
+    ? catalogue.relations.get(`${item.RangeVar.schemaname}.${item.RangeVar.relname}`)
+    : undefined;
+}
+
+/**
+ * Whether an error of what a client asks may show what a view leaves out.
+ * Without `security_barrier`, PostgreSQL may ask a client's condition before the view's own. A view of its caller leaves out nothing that the caller
+ * may not read anyway, unless it reads such a view.
+ */
+export function isLeaking(view: Relation, catalogue: Catalogue, parser: Parser, depth = 0): boolean {
+  if (view.kind !== 'view' || view.definition === null || view.isBarrier) return false;
+  if (depth > 12) return true;
+  const query = JSON.stringify(parser.query(view.definition.replace(/;\s*$/, '')));
+  const inner = [...query.matchAll(/"schemaname":"([^"]+)","relname":"([^"]+)"/g)].map(([, schema, name]) =>
+    catalogue.relations.get(`${schema}.${name}`),
+  );
+  const isFiltering = !view.isInvoker && /"(whereClause|JoinExpr|havingClause)"/.test(query);
+  return isFiltering || inner.some((one) => one !== undefined && isLeaking(one, catalogue, parser, depth + 1));
+}
+
+/** Notes the columns that triggers and expressions write. What a trigger does that is not understood may be any column. */
+export function noteAssigned(catalogue: Catalogue, parser: Parser): void {
+  const routines = new Map([...catalogue.functions.values()].flat().map((routine) => [routine.signature, routine]));
+  for (const relation of catalogue.relations.values()) {
+    const places = [relation.name, ...relation.parents, ...childrenOf(relation, catalogue).map(({ name }) => name)];
+    const all = relation.columns.map(({ name }) => name);
+    const generated = relation.columns.filter(({ isGenerated }) => isGenerated).map(({ name }) => name);
+    const of = (event: string) => [
+      ...generated,
+      ...catalogue.triggers
+        .filter(
+          ({ relation: place, isBefore, events }) =>
+            place !== null && places.includes(place) && isBefore && events.includes(event),
+        )
+        .flatMap(({ signature }) => {
+          const routine = routines.get(signature);
+          const effects = routine && effectsOf(routine, catalogue, parser);
+          return effects?.assigned ?? all;
+        }),
+    ];
+    relation.assigned = { insert: of('insert'), update: of('update') };
+  }
 }
 
 /** The predicates that only this prover knows. They are not asked of views: they follow from the invariants of the tables. */
@@ -74,7 +149,8 @@ export function isGranted(
   { columns }: Pick<Stated, 'columns' | 'relation'>,
 ): boolean {
   const granted = relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name);
+  const written = command === 'insert' || command === 'update' ? [...granted, ...relation.assigned[command]] : granted;
   // A view may have them by other names.
   const isWrite = relation.kind !== 'view' && (command === 'insert' || command === 'update');
-  return granted.length > 0 && (!isWrite || columns.length === 0 || columns.some((name) => granted.includes(name)));
+  return granted.length > 0 && (!isWrite || columns.length === 0 || columns.some((name) => written.includes(name)));
 }

@@ -1,7 +1,7 @@
 import { passesBy } from './access.ts';
 import type { Catalogue } from './catalogue.ts';
 import { createEnvironment } from './environment.ts';
-import { translateBoolean } from './expression.ts';
+import { translateWhole } from './expression.ts';
 import { rowFacts } from './facts.ts';
 import { and, isTrue, not } from './logic.ts';
 import { Problem } from './problem.ts';
@@ -40,9 +40,10 @@ export async function compareExpressions(
       };
       if (passesBy(relation, env)) continue;
       const alias = relation.name.slice(relation.name.indexOf('.') + 1);
-      const holds = (text: string) => isTrue(translateBoolean(parser.expression(text), { rows: [[alias, row]] }, env));
+      const holds = (text: string) => isTrue(translateWhole(parser.expression(text), { rows: [[alias, row]] }, env));
       const formula = and(rowFacts(relation, row, env), holds(premise), not(holds(conclusion)));
       const script = problem.script(`(exists ((${variable.name} ${variable.sort})) ${formula})`);
+      if (problem.denied.size > 0) return false;
       if (formula !== 'false' && (await solver.solve(script)).status !== 'unsat') return false;
     }
     return true;

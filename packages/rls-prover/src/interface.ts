@@ -88,6 +88,8 @@ export type Judgement = Goal & {
   why: string;
   /** Privileges alone decide it, or that no policy lets a row pass. */
   isByPrivilege: boolean;
+  /** A hash of what is judged: another one when a function, a policy or a right changes. `null`: it cannot be accepted. */
+  hash: string | null;
   /** The reason for which it was accepted without a proof. */
   accepted: string | null;
 };
@@ -100,17 +102,13 @@ export type Verdict = 'proven' | 'refuted' | 'unproven';
 /**
  * The reason to accept a judgement without a proof.
  * The role of a function is a list of all roles to which it is granted, sorted and joined by `, `. So another grant ends the acceptance.
- * The role of a trigger's function is `nobody` when it is granted to no role. A cascade is accepted by its table, for `everybody`.
+ * The role of a trigger's function is `nobody` when it is granted to no role, and that of a trigger `everybody`.
+ * The hash is that of the judgement when it was accepted: what has changed since is judged anew.
  */
-export type Acceptance = Goal & { reason: string };
+export type Acceptance = Goal & { reason: string; hash: string | null };
 
 /** Facts on which the proofs rest, and that PostgreSQL's catalogue does not have. */
 export type Assumptions = {
-  /**
-   * The column that separates tenants, and the table of tenants.
-   * A cascade keeps to a tenant's rows when this column is a part of its foreign key. The invariant is a noun, such as `tenant`.
-   */
-  tenant?: { invariant: string; column: string; relation: string };
   /**
    * The schemas that the prover ignores, as a regular expression of PostgreSQL's.
    * If a client has a right in one, that is an unproven judgement.

@@ -1,9 +1,21 @@
 import { rowAccess } from './access.ts';
+import { byActions } from './actions.ts';
 import type { Catalogue, Relation } from './catalogue.ts';
 import { createEnvironment } from './environment.ts';
-import { translateBoolean } from './expression.ts';
+import { translateWhole } from './expression.ts';
 import { referenceFacts, rowFacts } from './facts.ts';
-import { actingRoles, type BoundGoal, isAbout, isGranted, predicates, type Stated, statedOf } from './goals.ts';
+import {
+  actingRoles,
+  type BoundGoal,
+  baseOf,
+  isAbout,
+  isGranted,
+  isLeaking,
+  otherChild,
+  predicates,
+  type Stated,
+  statedOf,
+} from './goals.ts';
 import type { Claim } from './interface.ts';
 import { and, isTrue, not, or, type Scalar } from './logic.ts';
 import { type Node, type Parser, selectsIn } from './parse.ts';
@@ -33,12 +45,14 @@ export type Question = { problem: Problem; formula: string };
 export function questionOf(goal: BoundGoal, given: Given, withReferences = false): Question {
   const { catalogue, invariants } = given;
   const problem = new Problem();
-  const formulas = actingRoles(goal.role, catalogue)
-    .filter((actor) => isGranted(goal.relation, goal.command, actor, goal.invariant))
-    .map((actor) => {
-      const env = createEnvironment(given, problem, actor, goal.relation.name);
-      return violation(goal, goal.relation, invariants, env, withReferences);
-    });
+  const formulas = actingRoles(goal.role, catalogue).flatMap((actor) => {
+    const env = createEnvironment(given, problem, actor, goal.relation.name);
+    const isDirect = isGranted(goal.relation, goal.command, actor, goal.invariant);
+    return [
+      isDirect ? violation(goal, goal.relation, invariants, env, withReferences) : 'false',
+      violationByActions(goal, env, withReferences),
+    ];
+  });
   return { problem, formula: or(...formulas) };
 }
 
@@ -51,14 +65,15 @@ function violation(
 ): string {
   const { command } = goal;
   const { problem } = env;
-  const invariant = relation === goal.relation ? goal.invariant : statedFor(relation, goal, invariants);
+  const invariant = relation === goal.relation ? goal.invariant : statedFor(relation, goal, invariants, env.catalogue);
   if (!invariant) return 'false';
   if (relation.kind === 'view')
     return command === 'select'
       ? violationInView(goal, relation, invariant, invariants, env)
       : violationThroughView(goal, relation, invariants, env, withReferences);
-  if (relation.isRewritten && command !== 'select') {
-    problem.unknowns.add(`a rule on ${relation.name}`);
+  const unknown = findUnknownRelation(relation, goal, invariants, env);
+  if (unknown) {
+    problem.denied.add(unknown);
     return 'true';
   }
   const sort = problem.sort(relation.name);
@@ -100,6 +115,51 @@ function violation(
   }
 }
 
+/** What of a table has no stated meaning: its kind, rules, and children of which something else must hold. */
+function findUnknownRelation(
+  { name, kind, isRewritten }: Relation,
+  { invariant, command }: BoundGoal,
+  invariants: readonly Stated[],
+  { catalogue }: Environment,
+): string | null {
+  if (kind !== 'table' && kind !== 'partition') return `the ${kind} ${name}`;
+  if (isRewritten && command !== 'select') return `a rule on ${name}`;
+  const relation = catalogue.relations.get(name);
+  const child = relation && otherChild(invariant.name, relation, invariants, catalogue);
+  return child ? `the rows of ${child.name}, which ${name} has, too` : null;
+}
+
+/** Whether the action of a foreign key breaks the invariant. */
+function violationByActions(goal: BoundGoal, env: Environment, withReferences: boolean): string {
+  const { relation, command, invariant } = goal;
+  if (command !== 'delete' && command !== 'update') return 'false';
+  const actions = relation.actions.filter(
+    ({ columns }) =>
+      command === 'delete' ||
+      invariant.columns.length === 0 ||
+      invariant.columns.some((name) => columns.includes(name)),
+  );
+  if (actions.length === 0 || (predicates.test(invariant.expression) && command === 'delete')) return 'false';
+  const { problem } = env;
+  const sort = problem.sort(relation.name);
+  const [old, updated] = [
+    { name: problem.symbol('old', [], sort), sort },
+    { name: problem.symbol('new', [], sort), sort },
+  ];
+  const [oldRow, newRow] = [
+    rowOf(relation, old, problem),
+    command === 'update' ? rowOf(relation, updated, problem) : rowOf(relation, old, problem),
+  ];
+  const happens = byActions({ ...relation, actions }, { command, old: oldRow, updated: newRow }, env);
+  if (happens === 'false') return happens;
+  const facts = (row: Row) =>
+    and(rowFacts(relation, row, env), withReferences ? referenceFacts(relation, row, env) : 'true');
+  return and(
+    ...[isMember(relation, old, env), facts(oldRow), facts(newRow), happens],
+    not(holds(invariant, oldRow, newRow, env, { relation, old: old.name })),
+  );
+}
+
 /** Whether a view shows a row that breaks the invariant, or that is made of one. */
 function violationInView(
   goal: BoundGoal,
@@ -108,6 +168,7 @@ function violationInView(
   invariants: readonly Stated[],
   env: Environment,
 ): string {
+  if (isLeaking(view, env.catalogue, env.parser)) env.problem.denied.add(`${view.name} without security_barrier`);
   const isOwn = isAbout(invariant, view, invariants) && isStatedOf(invariant, view, env);
   const shown = forSomeRow(view.name, env, (row, within) => {
     const own = isOwn ? [not(holds(invariant, row, row, within))] : [];
@@ -127,7 +188,7 @@ function violationThroughView(
   const { command } = goal;
   const base = baseOf(view, env);
   if (!base || command === 'truncate') {
-    env.problem.unknowns.add(`${command} on the view ${view.name}`);
+    env.problem.denied.add(`${command} on the view ${view.name}`);
     return 'true';
   }
   const actor = view.isInvoker ? env.actor : view.owner;
@@ -141,8 +202,9 @@ const statedFor = (
   relation: Relation,
   { invariant: { name }, command, role }: BoundGoal,
   invariants: readonly Stated[],
+  catalogue: Catalogue,
 ) =>
-  statedOf(relation, invariants).find(
+  statedOf(relation, invariants, catalogue).find(
     (one) => one.name === name && one.commands.includes(command) && one.roles.includes(role),
   );
 
@@ -168,14 +230,15 @@ function hiddenReads(
 
 /** Whether one of the rows that a query has read breaks what must hold of its table. */
 export function readsBreaking(name: string, role: string, invariants: readonly Stated[], env: Environment): string {
-  const broken = env.reads.flatMap(({ relation, row }) =>
-    relation === null
-      ? ['true']
-      : invariants
-          .filter((one) => one.name === name && one.roles.includes(role) && one.commands.includes('select'))
-          .filter((one) => isAbout(one, relation, invariants) && !predicates.test(one.expression))
-          .map((one) => not(holds(one, row, row, env))),
-  );
+  const broken = env.reads.flatMap(({ relation, row }) => {
+    if (relation === null) return ['true'];
+    const child = otherChild(name, relation, invariants, env.catalogue);
+    if (child) env.problem.denied.add(`the rows of ${child.name}, which ${relation.name} has, too`);
+    return invariants
+      .filter((one) => one.name === name && one.roles.includes(role) && one.commands.includes('select'))
+      .filter((one) => isAbout(one, relation, invariants) && !predicates.test(one.expression))
+      .map((one) => not(holds(one, row, row, env)));
+  });
   return or(...broken);
 }
 
@@ -185,15 +248,6 @@ function isStatedOf({ expression }: Stated, relation: Relation, { parser }: Envi
     /\{"String":\{"sval":"(?:old|new)"\}\},\{"String":\{"sval":"([^"]*)"\}\}/g,
   );
   return [...names].every(([, name]) => relation.columns.some((column) => column.name === name));
-}
-
-/** The one table of a view that commands pass on to. */
-function baseOf({ definition, isRewritten }: Relation, { parser, catalogue }: Environment): Relation | undefined {
-  const select = definition && !isRewritten ? parser.query(definition.replace(/;\s*$/, '')) : undefined;
-  const [item, ...others] = select?.fromClause ?? [];
-  return item && 'RangeVar' in item && others.length === 0
-    ? catalogue.relations.get(`${item.RangeVar.schemaname}.${item.RangeVar.relname}`)
-    : undefined;
 }
 
 /** Whether an invariant's expression is true of rows; tables that it asks are read whole. */
@@ -216,7 +270,7 @@ function holds(
       ['claims', claimsOf(within)],
     ],
   };
-  return isTrue(translateBoolean(expression, scope, within));
+  return isTrue(translateWhole(expression, scope, within));
 }
 
 /** The predicates that only this prover knows: `could_update(new)`, `only_through(old, 'table')`. */

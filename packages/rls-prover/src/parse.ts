@@ -9,6 +9,17 @@ export type Parser = {
   query(text: string): SelectStmt;
   /** The expression that a function of PL/pgSQL returns, if it does nothing else. */
   returned(source: string | null): string | null;
+  /** All statements of a function, expressions as selects. @throws {Error} when it is not parsed */
+  body(language: string, body: string, source: string | null): Body;
+};
+
+/** What a function consists of. */
+export type Body = {
+  statements: Node[];
+  /** The kinds of PL/pgSQL's statements, such as `dynexecute`. */
+  kinds: ReadonlySet<string>;
+  /** The columns of `new` that a trigger may assign; null is any. */
+  assigned: readonly string[] | null;
 };
 
 export async function loadParser(): Promise<Parser> {
@@ -25,6 +36,25 @@ export async function loadParser(): Promise<Parser> {
 
   return {
     query,
+    body(language, body, source) {
+      if (language === 'sql') {
+        if (body.trim() === '') throw new NotUnderstood('a body that is stored parsed');
+        return { statements: statementsOf(body), kinds: new Set(), assigned: [] };
+      }
+      if (language !== 'plpgsql' || source === null) throw new NotUnderstood(`the language ${language}`);
+      try {
+        return bodyOf(parsePlPgSQLSync(source) as unknown as PlPgSql);
+      } catch {
+        // The parser knows no array of a composite type, which a header may have and a body need not.
+        return bodyOf(
+          parsePlPgSQLSync(
+            source.replaceAll(/^ RETURNS .*\[\]$|\b[\w".]+\[\](?=[,)])/gm, (type) =>
+              type.startsWith(' ') ? ' RETURNS text' : 'text',
+            ),
+          ) as unknown as PlPgSql,
+        );
+      }
+    },
     expression(text) {
       const [target] = query(`select ${text}`).targetList ?? [];
       if (!target || !('ResTarget' in target) || !target.ResTarget.val) throw new NotUnderstood(text);
@@ -43,6 +73,58 @@ export async function loadParser(): Promise<Parser> {
   };
 }
 
+const statementsOf = (text: string): Node[] => (parseSync(text).stmts ?? []).flatMap(({ stmt }) => stmt ?? []);
+
+function bodyOf(tree: PlPgSql): Body {
+  const statements: Node[] = [];
+  const kinds = new Set<string>();
+  const written: number[] = [];
+  let isOther = false;
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const [name, value] of Object.entries(node)) {
+      const kind = /^PLpgSQL_stmt_(.*)$/.exec(name)?.[1];
+      if (kind) {
+        kinds.add(kind);
+        // A cursor for text, or `return query execute`.
+        if (Object.keys(value as object).includes('dynquery')) kinds.add('dynexecute');
+        written.push(...variablesOf(kind, value as Statement));
+        isOther ||= kind === 'return' && isOtherRow(value as Statement);
+      }
+      if (name === 'PLpgSQL_expr') {
+        const { query, parseMode = 0 } = value as { query: string; parseMode?: number };
+        // 0 is a statement, 2 an expression, and the others are assignments.
+        const text = parseMode === 0 ? query : `select ${parseMode === 2 ? query : query.replace(/^[^=]*?:?=/, '')}`;
+        statements.push(...statementsOf(text));
+      } else walk(value);
+    }
+  };
+  walk(tree);
+  const { datums = [] } = tree.plpgsql_funcs?.[0]?.PLpgSQL_function ?? {};
+  // `new` is the first variable of a trigger, under whatever name.
+  const columns = written.flatMap((number) => {
+    const field = datums[number]?.PLpgSQL_recfield;
+    return field && (field.recparentno ?? 0) === 0 ? [field.fieldname] : [];
+  });
+  return { statements, kinds, assigned: isOther || written.includes(0) ? null : columns };
+}
+
+/** The numbers of the variables that a statement of PL/pgSQL writes. Zero is left out where it is one. */
+function variablesOf(kind: string, { varno = 0, diag_items: items = [], target, var: variable }: Statement): number[] {
+  if (kind === 'assign' || kind === 'foreach_a') return [varno];
+  const targets = [target, variable].filter((one) => one !== undefined);
+  return [
+    ...items.map(({ PLpgSQL_diag_item: item }) => item?.target ?? 0),
+    ...targets.flatMap(({ PLpgSQL_row: row, PLpgSQL_rec: record }) =>
+      row ? (row.fields ?? []).map((field) => field.varno ?? 0) : record ? [record.dno ?? 0] : [],
+    ),
+  ];
+}
+
+/** Whether a trigger may return another row than `new` or `old`. */
+const isOtherRow = ({ expr, retvarno = -1 }: Statement): boolean =>
+  expr ? !/^\s*null\s*$/i.test(expr.PLpgSQL_expr.query) : retvarno > 1;
+
 /** All selects with rows within a statement, itself among them. */
 export function selectsIn(node: unknown): SelectStmt[] {
   if (Array.isArray(node)) return node.flatMap(selectsIn);
@@ -56,9 +138,20 @@ export class NotUnderstood extends Error {
   override name = 'NotUnderstood';
 }
 
+type Statement = {
+  varno?: number;
+  retvarno?: number;
+  expr?: { PLpgSQL_expr: { query: string } };
+  diag_items?: { PLpgSQL_diag_item?: { target?: number } }[];
+  target?: Target;
+  var?: Target;
+};
+type Target = { PLpgSQL_row?: { fields?: { varno?: number }[] }; PLpgSQL_rec?: { dno?: number } };
+
 type PlPgSql = {
   plpgsql_funcs?: {
     PLpgSQL_function?: {
+      datums?: { PLpgSQL_recfield?: { fieldname: string; recparentno?: number } }[];
       action?: {
         PLpgSQL_stmt_block?: {
           exceptions?: unknown;

@@ -10,6 +10,8 @@ export type Variable = { readonly name: string; readonly sort: string };
  */
 export class Problem {
   readonly unknowns = new Set<string>();
+  /** What is in no table of constructs: nothing is proven that has any. */
+  readonly denied = new Set<string>();
 
   readonly #declarations = new Map<string, string>();
   readonly #axioms = new Set<string>();

@@ -1,13 +1,16 @@
+import { Acceptances, hashOf } from './acceptances.ts';
 import { readBeside } from './beside.ts';
-import { type Relation, readCatalogue } from './catalogue.ts';
+import { type Relation, type Routine, readCatalogue } from './catalogue.ts';
+import { checkOptions } from './checkOptions.ts';
 import { openCounterexamples } from './counterexample.ts';
-import { questionsOfBody, readDefiners } from './definers.ts';
+import { definersOf, questionsOfBody } from './definers.ts';
 import type { Hints } from './ExampleRows.ts';
-import { type BoundGoal, goalsOf, inFull, isPrivileged } from './goals.ts';
-import type { Goal, Judgement, Options } from './interface.ts';
+import { type BoundGoal, goalsOf, inFull, isPrivileged, noteAssigned } from './goals.ts';
+import type { Judgement, Options } from './interface.ts';
 import { type Given, type Question, questionOf } from './invariants.ts';
 import { TooLarge } from './problem.ts';
 import { openProver, type Prover } from './prover.ts';
+import { readRights } from './rights.ts';
 
 /**
  * Judges every goal, and the facts on which the proofs rest, in a transaction that the caller rolls back.
@@ -26,72 +29,82 @@ export async function prove(options: Options, prover?: Prover): Promise<Judgemen
 }
 
 async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
-  const { roles, claims, accepted = [] } = options;
+  const { roles, claims, assumptions } = options;
   const invariants = inFull(options.invariants, roles);
   const catalogue = await readCatalogue({ ...options, invariants });
   const given: Given = { catalogue, parser: prover.parser, claims, invariants };
-  const reasons = new Map(accepted.map((one) => [nameOf(one), one.reason]));
-  const reasonOf: ReasonOf = (goal) => reasons.get(nameOf(goal)) ?? null;
+  checkOptions(options, given);
+  noteAssigned(catalogue, prover.parser);
+  const acceptances = new Acceptances(options.accepted ?? []);
+  const none = { isByPrivilege: false, hash: null, accepted: null, verdict: 'unproven' } as const;
+  const judgements: Judgement[] = [
+    ...(await judgeGoals(options, given, prover, acceptances)),
+    ...(await readRights(options)).map((right) => ({ ...right, ...none })),
+    ...readBeside(catalogue, prover.parser).map((one) =>
+      acceptances.applied({ ...one, ...none, hash: one.hash }, one.about),
+    ),
+    ...(assumptions?.broken ?? []).map((broken) => ({ ...broken, ...none })),
+    ...(await judgeDefiners(given, prover, acceptances)),
+  ];
+  if (options.isAsked) return judgements;
   return [
-    ...(await judgeGoals(options, given, prover, reasonOf)),
-    ...(await judgeBeside(options, reasonOf)),
-    ...(await judgeDefiners(options, given, prover, reasonOf)),
+    ...judgements,
+    ...acceptances
+      .unused(catalogue)
+      .map((one) => ({ ...one, ...none, why: 'is accepted, and there is no such object' })),
   ];
 }
 
-/** Why a goal may be so although it is not proven. */
-type ReasonOf = (goal: Goal) => string | null;
-
-async function judgeGoals(options: Options, given: Given, prover: Prover, reasonOf: ReasonOf): Promise<Judgement[]> {
+async function judgeGoals(
+  options: Options,
+  given: Given,
+  prover: Prover,
+  acceptances: Acceptances,
+): Promise<Judgement[]> {
   const { examples, isAsked = () => true } = options;
   const refute = examples ? openCounterexamples(options, examples, given.catalogue) : neither;
   const judgements: Judgement[] = [];
   for (const goal of goalsOf(given.catalogue, given.invariants)) {
     const { invariant, relation, command, role } = goal;
-    const named = { invariant: invariant.name, relation: relation.name, command, role };
+    const named = {
+      invariant: invariant.name,
+      relation: relation.name,
+      command,
+      role,
+      hash: hashOf(goal, given.catalogue),
+    };
     if (!isAsked(named)) continue;
-    const reason = reasonOf(named);
     // A judgement that is accepted needs no counterexample.
-    const found = await judgeGoal(goal, given, prover, reason === null ? refute : neither);
-    judgements.push({ ...named, ...found, accepted: found.verdict === 'proven' ? null : reason });
+    const found = await judgeGoal(goal, given, prover, acceptances.has(named) ? neither : refute);
+    judgements.push(acceptances.applied({ ...named, ...found, accepted: null }));
   }
   return judgements;
 }
 
-async function judgeBeside(options: Options, reasonOf: ReasonOf): Promise<Judgement[]> {
-  const found = await readBeside(options);
-  return found.map(({ invariant, object, command, who, problem, about, holder }) => {
-    const isAcceptable = problem !== null && about !== null && holder !== null;
-    return {
-      ...{ invariant, relation: object, command, role: who, isByPrivilege: problem === null },
-      ...{ verdict: problem === null ? 'proven' : 'unproven', why: problem ?? `the ${invariant} is a part of the key` },
-      accepted: isAcceptable ? reasonOf({ invariant, relation: about, command, role: holder }) : null,
-    };
-  });
-}
-
-async function judgeDefiners(options: Options, given: Given, prover: Prover, reasonOf: ReasonOf): Promise<Judgement[]> {
+async function judgeDefiners(given: Given, prover: Prover, acceptances: Acceptances): Promise<Judgement[]> {
   const judgements: Judgement[] = [];
-  for (const { object, callers, holder } of await readDefiners(options)) {
-    const named = { invariant: 'definer', relation: object, command: 'call' };
-    const accepted = reasonOf({ ...named, role: holder });
-    for (const role of callers) {
-      const broken = accepted === null ? await brokenByBody(object, role, given, prover) : [];
-      const isProven = accepted === null && broken.length === 0;
-      judgements.push({
-        ...{ ...named, role, accepted, verdict: isProven ? 'proven' : 'unproven', isByPrivilege: false },
-        why: isProven
-          ? 'by its body, for all claims and arguments'
-          : `runs with the rights of its owner: ${broken.join('; ')}`,
-      });
+  for (const routine of definersOf(given.catalogue)) {
+    const { signature: relation, hash, holder } = routine;
+    for (const role of routine.callers) {
+      const named = { invariant: 'definer', relation, command: 'call', role, hash };
+      const isAccepted = acceptances.has({ ...named, role: holder });
+      const broken = isAccepted ? [] : await brokenByBody(routine, role, given, prover);
+      const isProven = !isAccepted && broken.length === 0;
+      const why = isProven
+        ? 'by its body, for all claims and arguments'
+        : `runs with the rights of its owner: ${broken.join('; ')}`;
+      const judgement: Judgement = {
+        ...named,
+        verdict: isProven ? 'proven' : 'unproven',
+        why,
+        isByPrivilege: false,
+        accepted: null,
+      };
+      judgements.push(acceptances.applied(judgement, { relation, role: holder }));
     }
   }
   return judgements;
 }
-
-/** The name by which a judgement is accepted. */
-const nameOf = ({ invariant, relation, command, role }: Goal): string =>
-  JSON.stringify([invariant, relation, command, role]);
 
 const neither = async () => null;
 
@@ -110,20 +123,24 @@ async function decide(
   { solver }: Prover,
   refute: (goal: BoundGoal, hints: Hints) => Promise<string | null>,
 ): Promise<Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'>> {
-  if (!isPrivileged(goal, given.catalogue)) return { verdict: 'proven', why: 'not granted', isByPrivilege: true };
   const question = questionOf(goal, given);
-  if (question.formula === 'false')
-    return { verdict: 'proven', why: 'no policy lets such a row pass', isByPrivilege: true };
+  const isWhole = question.problem.denied.size === 0;
+  if (question.formula === 'false' && isWhole) {
+    const why = isPrivileged(goal, given.catalogue) ? 'no policy lets such a row pass' : 'not granted';
+    return { verdict: 'proven', why, isByPrivilege: true };
+  }
   const shown = shownOf(goal, question);
   const first = await solver.solve(question.problem.script(question.formula, shown));
-  if (first.status === 'unsat') return { verdict: 'proven', why: 'for all claims and rows', isByPrivilege: false };
+  if (first.status === 'unsat' && isWhole)
+    return { verdict: 'proven', why: 'for all claims and rows', isByPrivilege: false };
   const again = questionOf(goal, given, true);
-  const second = await solver.solve(again.problem.script(again.formula));
-  if (second.status === 'unsat')
+  const second = isWhole ? await solver.solve(again.problem.script(again.formula)) : first;
+  if (second.status === 'unsat' && again.problem.denied.size === 0)
     return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
   const found = await refute(goal, hintsOf(goal.relation, question, first.values));
   if (found) return { verdict: 'refuted', why: found, isByPrivilege: false };
-  const unknowns = [...again.problem.unknowns];
+  const { denied } = again.problem;
+  const unknowns = [...(denied.size > 0 ? denied : again.problem.unknowns)];
   if (unknowns.length > 0) return { verdict: 'unproven', why: notUnderstood(unknowns), isByPrivilege: false };
   const why =
     first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
@@ -134,12 +151,13 @@ const notUnderstood = (unknowns: readonly string[]) =>
   `not understood: ${unknowns.slice(0, 3).join('; ')}${unknowns.length > 3 ? `; and ${unknowns.length - 3} more` : ''}`;
 
 /** The invariants that what a function reads may break, or why that cannot be said. */
-async function brokenByBody(object: string, role: string, given: Given, { solver }: Prover): Promise<string[]> {
-  const questions = questionsOfBody(object, role, given);
+async function brokenByBody(routine: Routine, role: string, given: Given, { solver }: Prover): Promise<string[]> {
+  const questions = questionsOfBody(routine, role, given);
   if (typeof questions === 'string') return [questions];
   const broken: string[] = [];
   for (const { name, problem, formula } of questions) {
-    if (formula === 'false') continue;
+    if (problem.denied.size > 0) broken.push(...problem.denied);
+    if (formula === 'false' || problem.denied.size > 0) continue;
     const { status } = await solver.solve(problem.script(formula));
     if (status !== 'unsat') broken.push(`${name} is not proven of what it reads`);
   }

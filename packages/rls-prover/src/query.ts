@@ -1,5 +1,6 @@
 import { rowAccess } from './access.ts';
 import { equality } from './comparisons.ts';
+import { findUnknown } from './constructs.ts';
 import { translate, translateBoolean } from './expression.ts';
 import { rowFacts } from './facts.ts';
 import { builtinOf, hasCall } from './functions.ts';
@@ -16,7 +17,7 @@ import {
   rowOf,
   type Scope,
 } from './scope.ts';
-import { elementsOf, open } from './values.ts';
+import { deny, elementsOf, open } from './values.ts';
 
 const deepest = 12;
 
@@ -189,16 +190,23 @@ function aliased(row: Row, alias: Alias | undefined): Row {
  */
 export function forSomeRow(name: string, env: Environment, then: Continue): string {
   const relation = env.catalogue.relations.get(name);
-  if (!relation || env.depth > deepest) return someUnknown(`rows of ${name}`, env, then);
+  if (!relation || relation.kind === 'materialized view' || relation.kind === 'foreign table') {
+    deny(relation ? `the ${relation.kind} ${name}` : `rows of ${name}`, env);
+    return someUnknown(`rows of ${name}`, env, then);
+  }
+  if (env.depth > deepest) return someUnknown(`rows of ${name}`, env, then);
   if (relation.kind === 'view' && relation.definition !== null) {
     if (!mayRead(env.actor)) return 'false';
+    const query = env.parser.query(relation.definition.replace(/;\s*$/, ''));
+    const unknown = findUnknown({ SelectStmt: query });
+    if (unknown) deny(`${unknown} in ${name}`, env);
     const within = {
       ...env,
       actor: relation.isInvoker ? env.actor : relation.owner,
       depth: env.depth + 1,
       source: name,
     };
-    return forSome(env.parser.query(relation.definition.replace(/;\s*$/, '')), emptyScope, within, (row, inner) =>
+    return forSome(query, emptyScope, within, (row, inner) =>
       then(row, { ...inner, actor: env.actor, depth: env.depth, source: env.source }),
     );
   }

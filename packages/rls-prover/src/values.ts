@@ -12,6 +12,12 @@ export function open(what: string, env: Environment, type = '', args: readonly S
   return env.problem.unknown(type, [...env.variables, ...args.flatMap(asArguments)]);
 }
 
+/** What is not understood: the judgement is unproven, whatever its value would be. */
+export function deny(what: string, env: Environment, type = ''): Scalar {
+  if (!env.isFact) env.problem.denied.add(`${what} in ${env.source}`);
+  return open(what, env, type);
+}
+
 /** The same for the same arguments, and else of which nothing is known. */
 export function apply(name: string, type: string, args: readonly Scalar[], env: Environment): Scalar {
   if (!env.isFact) env.problem.unknowns.add(`${name} in ${env.source}`);
@@ -65,7 +71,7 @@ export function cast(value: Value, type: string, env: Environment): Value {
   if (value.kind === 'collection') return `${value.type}[]` === type ? value : open(`a cast to ${type}`, env, type);
   if (value.type === type) return value;
   if (value.type === 'unknown') return value.literal === undefined ? nothing(type) : literal(value.literal, type, env);
-  if (hasOwnCast(value.type, type, env)) return open(`a cast to ${type} of its own`, env, type, [value]);
+  if (hasOwnCast(value.type, type, env)) return deny(`a cast to ${type} of its own`, env, type);
   const [from, to] = [env.catalogue.families.get(value.type), env.catalogue.families.get(type)];
   // A name is cut to 63 bytes. An integer that does not fit is an error.
   if (from !== undefined && from === to && type !== 'name') return { ...value, type };

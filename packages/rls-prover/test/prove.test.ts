@@ -1,4 +1,4 @@
-import { type Options, prove } from 'rls-prover';
+import { isOpen, type Options, prove } from 'rls-prover';
 import { ofTenant, openOf, startProving } from './support.ts';
 
 let proving: Awaited<ReturnType<typeof startProving>>;
@@ -20,11 +20,11 @@ describe('policies', () => {
     expect(openOf(judgements)).toEqual([]);
     const about = { role: proving.member, verdict: 'proven', accepted: null };
     expect(judgements).toContainEqual({
-      ...{ ...about, invariant: 'tenant', relation: 'app.notes', command: 'update' },
+      ...{ ...about, invariant: 'tenant', relation: 'app.notes', command: 'update', hash: expect.any(String) },
       ...{ why: 'for all claims and rows', isByPrivilege: false },
     });
     expect(judgements).toContainEqual({
-      ...{ ...about, invariant: 'tenant', relation: 'app.users', command: 'delete' },
+      ...{ ...about, invariant: 'tenant', relation: 'app.users', command: 'delete', hash: expect.any(String) },
       ...{ why: 'not granted', isByPrivilege: true },
     });
   });
@@ -103,7 +103,14 @@ describe('an invariant', () => {
 describe('what is not proven', () => {
   test('is accepted for one goal, with a reason', async () => {
     const accepted = [
-      { invariant: 'tenant', relation: 'app.users', command: 'select', role: proving.member, reason: 'For a test.' },
+      {
+        invariant: 'tenant',
+        relation: 'app.users',
+        command: 'select',
+        role: proving.member,
+        reason: 'For a test.',
+        hash: null,
+      },
     ];
     const grant = `; create policy delete_users on app.users for delete to member using (true); grant delete on app.users to member`;
 
@@ -113,17 +120,131 @@ describe('what is not proven', () => {
     expect(judgements.find(({ command }) => command === 'select')?.accepted).toBe('For a test.');
   });
 
-  test('is accepted of a function for exactly the roles to which it is granted', async () => {
-    const count = `create function app.count() returns bigint language sql stable security definer set search_path = pg_catalog, pg_temp
-      as $$ select count(*) from app.users $$; revoke execute on function app.count() from public; grant execute on function app.count() to member`;
+  test('is accepted of a function for exactly the roles to which it is granted, and by its hash', async () => {
+    const count = (
+      body: string,
+    ) => `create or replace function app.count() returns bigint language sql stable security definer set search_path = pg_catalog, pg_temp
+      as $$ ${body} $$; revoke execute on function app.count() from public; grant execute on function app.count() to member`;
+    const all = count('select count(*) from app.users');
+    const [{ hash = '' } = {}] = (await proving.judgeAfter(all, beside)).filter(isOpen);
     const accepted = [
-      { invariant: 'definer', relation: 'app.count()', command: 'call', role: proving.member, reason: 'For a test.' },
+      {
+        invariant: 'definer',
+        relation: 'app.count()',
+        command: 'call',
+        role: proving.member,
+        reason: 'For a test.',
+        hash,
+      },
     ];
 
-    expect(openOf(await proving.judgeAfter(count, { ...beside, accepted }))).toEqual([]);
-    expect(openOf(await proving.judgeAfter(`${count}, public`, { ...beside, accepted }))).toEqual([
+    expect(openOf(await proving.judgeAfter(all, { ...beside, accepted }))).toEqual([]);
+    expect(openOf(await proving.judgeAfter(`${all}, public`, { ...beside, accepted }))).toEqual([
       'definer: call on app.count(): unproven',
     ]);
+    const other = await proving.judgeAfter(`${all}; ${count('select count(*) from app.notes')}`, {
+      ...beside,
+      accepted,
+    });
+    expect(other.filter(isOpen)).toMatchObject([
+      { why: expect.stringContaining('it has changed since it was accepted') },
+    ]);
+    const withoutHash = accepted.map((one) => ({ ...one, hash: null }));
+    expect(openOf(await proving.judgeAfter(all, { ...beside, accepted: withoutHash }))).toHaveLength(1);
+  });
+
+  test.each([
+    ['a policy', alter('true'), `${alter('true')}; alter policy users_of_tenant on app.users using (name is not null)`],
+    [
+      'a right',
+      alter('true'),
+      `${alter('true')}; revoke select on app.users from member; grant select (name) on app.users to member`,
+    ],
+    [
+      'a function of a policy',
+      alter('app.tenant_id() is not null'),
+      `create or replace function app.tenant_id() returns uuid language sql stable as $$ select '${'a'.repeat(8)}-0000-7000-8000-000000000000'::uuid $$; ${alter('app.tenant_id() is not null')}`,
+    ],
+  ])('is accepted of a table until %s changes', async (_what, before, after) => {
+    const [{ hash = null } = {}] = (await proving.judgeAfter(before, about('app.users'))).filter(isOpen);
+    const accepted = [
+      {
+        invariant: 'tenant',
+        relation: 'app.users',
+        command: 'select',
+        role: proving.member,
+        reason: 'For a test.',
+        hash,
+      },
+    ];
+
+    expect(hash).toMatch(/^[0-9a-f]{16}$/);
+    expect(openOf(await proving.judgeAfter(before, { ...about('app.users'), accepted }))).toEqual([]);
+    expect(openOf(await proving.judgeAfter(after, { ...about('app.users'), accepted }))).toEqual([
+      expect.stringMatching(/^tenant: select on app.users/),
+    ]);
+  });
+
+  test('is not accepted of what is not there', async () => {
+    const accepted = [
+      {
+        invariant: 'definer',
+        relation: 'app.gone()',
+        command: 'call',
+        role: 'member',
+        reason: 'For a test.',
+        hash: 'x',
+      },
+    ];
+
+    expect(openOf(await proving.judgeAfter('', { accepted }))).toEqual(['definer: call on app.gone(): unproven']);
+  });
+});
+
+describe('a question that matches nothing is an error:', () => {
+  const author = { name: 'author', relation: 'app.notes', expression: 'old.author_id = claims.user_id' };
+  test.each<[string, string, Partial<Options>, RegExp]>([
+    [
+      'a table that was renamed',
+      'alter table app.notes rename to letters',
+      {},
+      /author of app\.notes matches no table/,
+    ],
+    ['a column that was renamed', 'alter table app.notes rename author_id to writer_id', {}, /column author_id/],
+    ['columns that no table has', '', { invariants: [{ ...author, columns: ['gone'] }] }, /column gone/],
+    [
+      'columns of all that no table has',
+      '',
+      { invariants: [{ name: 'all', columns: ['gone'], expression: 'true' }] },
+      /column gone/,
+    ],
+    [
+      'a claim that is none',
+      '',
+      { invariants: [{ ...author, expression: 'old.author_id = claims.person_id' }] },
+      /claim person_id/,
+    ],
+    ['a role of an invariant', '', { invariants: [{ ...author, roles: ['nobody_here'] }] }, /role nobody_here/],
+    ['a role of clients', '', { roles: ['nobody_here'] }, /role nobody_here/],
+    [
+      'a claim of a principal',
+      '',
+      {
+        examples: { insert: async () => undefined, rows: 'x', principals: [{ name: 'of A', claims: { tenant: 'a' } }] },
+      },
+      /claim tenant/,
+    ],
+  ])('%s', async (_what, statements, changes, message) => {
+    await expect(proving.judgeAfter(statements, changes)).rejects.toThrow(message);
+  });
+
+  test('and everything that matches nothing is told at once', async () => {
+    const question = proving.judgeAfter('', {
+      roles: ['nobody_here'],
+      invariants: [{ ...author, relation: 'app.gone' }],
+    });
+
+    await expect(question).rejects.toThrow(/role nobody_here does not exist; .*app\.gone matches no table/);
   });
 });
 
@@ -153,7 +274,7 @@ describe('a function with the rights of its owner', () => {
 
 describe('a view with the rights of its owner', () => {
   const verdictsOf = async (query: string) => {
-    const sql = `create view app.people as ${query}; grant select on app.people to member`;
+    const sql = `create view app.people with (security_barrier) as ${query}; grant select on app.people to member`;
     const judgements = await proving.judgeAfter(sql, about('app.people'));
     return judgements
       .filter((one) => one.relation === 'app.people' && one.command === 'select')
@@ -179,32 +300,20 @@ describe('a view with the rights of its owner', () => {
 });
 
 describe('what else the proofs rest on', () => {
-  const cascades = (judgements: Awaited<ReturnType<typeof proving.judgeAfter>>) =>
-    judgements.filter(({ command }) => command === 'cascade').map(({ verdict, why }) => `${verdict}: ${why}`);
+  test('an action of a foreign key is judged as a command', async () => {
+    const reaching = `create table app.marks (tenant_id uuid not null, user_id uuid not null, author_id uuid, primary key (tenant_id, user_id),
+        foreign key (tenant_id, author_id) references app.notes on delete cascade);
+      alter table app.marks enable row level security, force row level security;`;
+    const judge = async (more: string) =>
+      (await proving.judgeAfter(reaching + more, about('app.marks'))).filter(
+        ({ invariant, command }) => invariant === 'tenant' && command === 'delete',
+      );
 
-  test('a cascade keeps to a tenant whose column is a part of the key', async () => {
-    const reaching = `alter table app.users add unique (id); alter table app.secrets add foreign key (user_id) references app.users (id) on delete cascade`;
-
-    expect(cascades(await proving.judgeAfter('', beside))).toEqual([
-      'proven: the tenant is a part of the key',
-      'proven: the tenant is a part of the key',
-    ]);
-    expect(cascades(await proving.judgeAfter(reaching, beside))).toContain('unproven: reaches rows of other tenants');
-  });
-
-  test('a cascade is unproven where nothing separates tenants, unless it is accepted by its table', async () => {
-    const { assumptions, ...options } = proving.options;
-    const accepted = ['app.users', 'app.notes'].map((relation) => ({
-      ...{ invariant: 'cascade', relation, command: 'cascade', role: 'everybody', reason: 'For a test.' },
-    }));
-    const judge = (changes: Partial<Options>) =>
-      proving.after('', (client) => prove({ ...options, client, ...beside, ...changes }, proving.prover));
-
-    expect(openOf(await judge({}))).toEqual([
-      'cascade: cascade on notes_tenant_id_author_id_fkey on app.notes: unproven',
-      'cascade: cascade on users_tenant_id_fkey on app.users: unproven',
-    ]);
-    expect(openOf(await judge({ accepted }))).toEqual([]);
+    // The tenant is a part of the key.
+    expect(await judge('')).toMatchObject([{ verdict: 'proven', isByPrivilege: false }]);
+    const other =
+      'alter table app.notes add unique (id); alter table app.marks add foreign key (user_id) references app.notes (id) on delete cascade';
+    expect(await judge(other)).toMatchObject([{ verdict: 'unproven' }]);
   });
 
   test('no client has a right in a schema that is not looked at', async () => {
@@ -231,7 +340,13 @@ describe('what else the proofs rest on', () => {
       assumptions: { ...proving.options.assumptions, broken: [broken] },
     });
 
-    expect(judgements).toContainEqual({ ...broken, verdict: 'unproven', isByPrivilege: false, accepted: null });
+    expect(judgements).toContainEqual({
+      ...broken,
+      verdict: 'unproven',
+      isByPrivilege: false,
+      accepted: null,
+      hash: null,
+    });
   });
 
   test.each([

@@ -7,6 +7,7 @@ import { asAdministrator, openTestDatabase } from '../../../test/support/databas
 export async function startProving() {
   const id = randomUUID().replaceAll('-', '');
   await asAdministrator(`create database prover_${id} template template0`);
+  await asAdministrator(`revoke temporary on database prover_${id} from public`);
   const database = openTestDatabase(`prover_${id}`);
   const prover = await openProver();
   // Roles are the cluster's.
@@ -24,7 +25,6 @@ export async function startProving() {
         expression: 'old.author_id = claims.user_id and new.author_id = claims.user_id',
       },
     ],
-    assumptions: { tenant: { invariant: 'tenant', column: 'tenant_id', relation: 'app.tenants' } },
     examples,
   };
 

@@ -102,7 +102,7 @@ test('a function with the rights of its owner is asked by each invariant', async
 
 test('a view with the rights of its owner is asked by each invariant', async () => {
   const verdictsOf = async (query: string) => {
-    const sql = `create view app_public.people as ${query}; grant select on app_public.people to graph_app`;
+    const sql = `create view app_public.people with (security_barrier) as ${query}; grant select on app_public.people to graph_app`;
     const judgements = await proving.judgeAfter(sql, about('app_public.people'));
     return judgements
       .filter((one) => one.role === 'graph_app' && one.command === 'select')

@@ -28,30 +28,35 @@ export async function readInvariants(client: ClientBase): Promise<Required<Invar
 
 /**
  * The rows of `audit.accepted` that are for the prover.
- * That of a definer is for its calls, or for the trigger that it is.
+ * A function is accepted with its hash, and for its calls, or for the triggers that call it.
  */
 async function readAccepted(client: ClientBase): Promise<Acceptance[]> {
-  const { rows } = await client.query<{ kind: string; object: string; who: string; reason: string }>(
-    `select kind, object, who, reason from audit.accepted where kind in ('invariant', 'definer')`,
+  const { rows } = await client.query<{
+    kind: string;
+    object: string;
+    who: string;
+    reason: string;
+    hash: string | null;
+    is_trigger: boolean;
+  }>(
+    `select a.kind, a.object, a.who, a.reason, a.hash,
+       coalesce((select p.prorettype = 'trigger'::regtype from audit.functions f join pg_proc p on p.oid = f.function where f.name = a.object), false) as is_trigger
+     from audit.accepted a where a.kind in ('invariant', 'definer')`,
   );
-  return rows.flatMap(({ kind, object, who: role, reason }) => {
+  return rows.flatMap(({ kind, object, who: role, reason, hash, is_trigger: isTrigger }) => {
     if (kind === 'definer')
-      return ['call', 'trigger'].map((command) => ({ invariant: kind, relation: object, command, role, reason }));
+      return [{ invariant: kind, relation: object, command: isTrigger ? 'trigger' : 'call', role, reason, hash }];
     const [, invariant, command, relation] = /^(.*?): (\w+) on (.*)$/s.exec(object) ?? [];
-    if (!invariant || !command || !relation) return [];
-    return invariant === 'definer' && /^(call|trigger)$/.test(command)
-      ? []
-      : [{ invariant, relation, command, role, reason }];
+    return invariant && command && relation ? [{ invariant, relation, command, role, reason, hash }] : [];
   });
 }
 
-/** Organizations are apart, graphile-migrate's schemas are no client's, and no function sets a claim. */
+/** graphile-migrate's schemas are no client's, and no function sets a claim. */
 async function readAssumptions(client: ClientBase): Promise<Assumptions> {
   const { rows } = await client.query<{ relation: string; why: string }>(
     `select object as relation, detail as why from audit.findings where name = 'setting_changed'`,
   );
   return {
-    tenant: { invariant: 'organization', column: 'organization_id', relation: 'app_hidden.organizations' },
     ignoredSchemas: '^graphile_',
     broken: rows.map((row) => ({ ...row, invariant: 'claims', command: 'set', role: 'everybody' })),
   };

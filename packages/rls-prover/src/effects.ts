@@ -1,0 +1,135 @@
+import type { Catalogue, Routine } from './catalogue.ts';
+import { namesIn } from './functions.ts';
+import { type Body, NotUnderstood, type Parser } from './parse.ts';
+
+/** What a function may do beside computing a value. */
+export type Effects = {
+  /** The first thing that is not understood, such as running text. */
+  unknown: string | null;
+  /** The function in which that is: this one, or one that it calls. */
+  place: string;
+  reads: boolean;
+  writes: boolean;
+  /** The columns of `new` that a trigger may write; null is any. */
+  assigned: readonly string[] | null;
+};
+
+/** They decide how a query is executed, and not what it yields. */
+const harmlessSettings =
+  /^(search_path|plan_cache_mode|jit|work_mem|enable_\w+|statement_timeout|lock_timeout|random_page_cost|cpu_\w+|from_collapse_limit|join_collapse_limit)=/;
+
+const statements = /^(Select|Insert|Update|Delete|Merge|Call)Stmt$/;
+const kinds =
+  /^(block|assign|if|case|loop|while|fori|fors|forc|foreach_a|exit|return|return_next|return_query|raise|assert|execsql|perform|call|getdiag|open|fetch|close)$/;
+
+/**
+ * Finds what a function and all that it calls may do, to a fixed point.
+ *
+ * Sound by an allowlist: statements that read or change rows do so with the rights of who runs them. What else a statement is, text that is run,
+ * settings, other languages, names without a schema that are not PostgreSQL's, and PostgreSQL's own functions that are not harmless
+ * are not understood.
+ */
+export function effectsOf(
+  routine: Routine,
+  catalogue: Catalogue,
+  parser: Parser,
+  above: ReadonlySet<string> = new Set(),
+): Effects {
+  const known = memory.get(routine);
+  if (known) return known;
+  const body = bodyOf(routine, parser);
+  const text = typeof body === 'string' ? '' : JSON.stringify(body.statements);
+  const [problem] = typeof body === 'string' ? [body] : problemsOf(routine, body, catalogue);
+  const effects: Effects = {
+    ...{ unknown: problem ? `${problem} in ${routine.name}` : null, place: routine.signature },
+    ...{ reads: /"RangeVar"/.test(text), writes: /"(Insert|Update|Delete|Merge)Stmt"/.test(text) },
+    assigned: typeof body === 'string' ? null : body.assigned,
+  };
+  const within = new Set([...above, routine.signature]);
+  for (const name of typeof body === 'string' ? [] : namesIn(body.statements).calls)
+    for (const called of catalogue.functions.get(name) ?? []) {
+      if (within.has(called.signature) || isBuiltin(name, catalogue)) continue;
+      const isAggregate = called.isOfRows && called.source === null;
+      const inner = isAggregate
+        ? { unknown: `the aggregate ${name}`, place: called.signature, reads: true, writes: true }
+        : effectsOf(called, catalogue, parser, within);
+      // What runs with its owner's rights, and may be called, is judged by itself.
+      const isJudged = called.isDefiner && called.callers.length > 0;
+      if (inner.unknown && effects.unknown === null && !isJudged)
+        Object.assign(effects, { unknown: inner.unknown, place: inner.place });
+      effects.reads ||= inner.reads || called.isDefiner;
+      effects.writes ||= inner.writes;
+    }
+  memory.set(routine, effects);
+  return effects;
+}
+
+/** What is not understood of a function's own text. */
+function problemsOf(routine: Routine, { kinds: found, statements: all }: Body, catalogue: Catalogue): string[] {
+  const { calls, operators, types } = namesIn(all);
+  const isOwn = (name: string) =>
+    name.includes('.') ? !name.startsWith('pg_catalog.') : catalogue.operators.has(name);
+  const casts = new Set([...catalogue.casts].flatMap((cast) => cast.split(' ')));
+  const values = [...types, ...routine.parameters.map(({ type }) => type), routine.returns];
+  return [
+    ...routine.settings
+      .filter((setting) => !harmlessSettings.test(setting))
+      .map((setting) => `the setting ${setting.split('=')[0]}`),
+    ...[...found]
+      .filter((kind) => !kinds.test(kind))
+      .map((kind) => (/^dyn/.test(kind) ? 'text that is run' : `the statement ${kind}`)),
+    ...all.flatMap((statement) => Object.keys(statement).filter((tag) => !statements.test(tag))),
+    ...[...calls].filter((name) => !isKnown(name, catalogue)).map((name) => `call of ${name}`),
+    ...[...operators].filter(isOwn).map((name) => `operator ${name}`),
+    ...values.filter((name) => catalogue.checkedDomains.has(name)).map((name) => `the check of ${name}`),
+    ...[...types].filter((name) => casts.has(name)).map((name) => `a cast to ${name}`),
+  ];
+}
+
+function isKnown(name: string, catalogue: Catalogue): boolean {
+  // A literal name that is no claim's, and of no setting of PostgreSQL's but a time limit.
+  const [, given] = /^set_config\((\w+\.\w+|\w+_timeout)\)$/.exec(name) ?? [];
+  if (given && catalogue.settings.size > 0 && !catalogue.ownNames.has('set_config'))
+    return !catalogue.settings.has(given);
+  const plain = name.replace(/^pg_catalog\./, '');
+  const builtin = isBuiltin(name, catalogue) ? catalogue.builtins.get(plain) : undefined;
+  return builtin ? isHarmless(plain, builtin.volatility) : catalogue.functions.has(name);
+}
+
+const isBuiltin = (name: string, { builtins, ownNames }: Catalogue): boolean =>
+  name.startsWith('pg_catalog.')
+    ? builtins.has(name.slice('pg_catalog.'.length))
+    : builtins.has(name) && !ownNames.has(name);
+
+const memory = new WeakMap<Routine, Effects>();
+
+function bodyOf({ language, body, source }: Routine, parser: Parser): Body | string {
+  try {
+    return parser.body(language, body, source);
+  } catch (error) {
+    return error instanceof NotUnderstood ? error.message : 'a body that is not parsed';
+  }
+}
+
+/**
+ * Whether one of PostgreSQL's own functions reads no table by a name, runs no text, sets nothing and writes nothing.
+ * An immutable one does not, by its definition. Of the others, these are known not to.
+ */
+export const isHarmless = (name: string, volatility: 'i' | 's' | 'v'): boolean =>
+  volatility === 'i' || harmless.has(name) || patterns.test(name);
+
+const harmless = new Set(
+  `age length pg_control_system pg_control_checkpoint array_to_json array_to_string clock_timestamp concat concat_ws convert_from convert_to current_database current_schema current_schemas
+  current_setting currval date_part date_trunc extract format gen_random_uuid generate_series inet_client_addr json_agg json_build_array
+  json_build_object json_object_agg jsonb_agg jsonb_build_array jsonb_build_object jsonb_object_agg jsonb_populate_record
+  jsonb_populate_recordset jsonb_to_record jsonb_to_recordset lastval make_interval make_timestamptz nextval now num_nonnulls obj_description
+  col_description pg_advisory_xact_lock pg_advisory_xact_lock_shared pg_backend_pid pg_column_size pg_current_snapshot pg_current_xact_id
+  pg_current_xact_id_if_assigned pg_current_wal_insert_lsn pg_current_wal_lsn pg_last_wal_replay_lsn pg_is_in_recovery pg_notify
+  pg_postmaster_start_time pg_relation_size pg_snapshot_xmin pg_trigger_depth pg_try_advisory_xact_lock pg_typeof pg_visible_in_snapshot
+  quote_literal quote_nullable random row_to_json session_user statement_timestamp string_agg timeofday timezone to_char to_date to_json to_jsonb
+  to_number to_timestamp transaction_timestamp txid_current uuidv4 uuidv7 format_type pg_size_pretty shobj_description version pg_encoding_to_char
+  jsonb_path_query_tz pg_get_partkeydef pg_partition_root pg_partition_ancestors pg_partition_tree array_agg
+  pg_stat_clear_snapshot pg_options_to_table aclexplode acldefault setseed`.split(/\s+/),
+);
+const patterns =
+  /^(has_\w+_privilege|pg_has_role|to_reg\w+|pg_get_\w+|pg_\w+_is_visible|(date|timestamp|timestamptz|time|timetz|interval)_?\w*|oidvectortypes|reg\w+(in|out))$/;

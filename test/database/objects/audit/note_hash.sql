@@ -1,0 +1,13 @@
+CREATE OR REPLACE FUNCTION audit.note_hash()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+begin
+  if new.kind in ('definer', 'invariant') then
+    new.hash := coalesce(new.hash, audit.hash_of(new.object));
+  end if;
+  return new;
+end
+$function$;
+grant execute on function audit.note_hash() to graph_admin;
