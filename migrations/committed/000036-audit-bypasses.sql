@@ -1,5 +1,5 @@
 --! Previous: sha1:e5606ae69280d5e4f1a44d001cfbb4f918db7a9c
---! Hash: sha1:4ac28f6da7eac15f5ef9227649fa74f75bda0473
+--! Hash: sha1:91c2561b545abc8346996b183a14004a7a220a2e
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -50,6 +50,7 @@ begin
   return new;
 end
 $$;
+comment on function audit.note_hash() is 'Notes the hash of the function that is accepted.';
 create trigger note_hash before insert on audit.accepted for each row execute function audit.note_hash();
 grant execute on function audit.hash_of(text), audit.note_hash() to graph_admin;
 

@@ -1,5 +1,5 @@
---! Previous: sha1:4ac28f6da7eac15f5ef9227649fa74f75bda0473
---! Hash: sha1:d9b227d9dcc35a952f0fa535d6fc5b8748fc0c38
+--! Previous: sha1:91c2561b545abc8346996b183a14004a7a220a2e
+--! Hash: sha1:6cab6b57910e98e16fb7c7c688cd557c716dfc41
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:d9b227d9dcc35a952f0fa535d6fc5b8748fc0c38
---! Hash: sha1:a6c52a7dd29dc1216b9cbed7bc7504f934636be0
+--! Previous: sha1:6cab6b57910e98e16fb7c7c688cd557c716dfc41
+--! Hash: sha1:dcfc38eadf29c1c884bf9facd25a7613dac97f10
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

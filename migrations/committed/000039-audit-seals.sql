@@ -1,5 +1,5 @@
---! Previous: sha1:a6c52a7dd29dc1216b9cbed7bc7504f934636be0
---! Hash: sha1:050f15ad357991f2a250a4beeba3dfff07dd2703
+--! Previous: sha1:dcfc38eadf29c1c884bf9facd25a7613dac97f10
+--! Hash: sha1:f17aa7b0e2018c8ee74d1faa00f0d6b8ac00c078
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

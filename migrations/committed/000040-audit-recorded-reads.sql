@@ -1,5 +1,5 @@
---! Previous: sha1:050f15ad357991f2a250a4beeba3dfff07dd2703
---! Hash: sha1:df626cb2bb1a2c4f8c471f8f16f7ecfd8427bd7f
+--! Previous: sha1:f17aa7b0e2018c8ee74d1faa00f0d6b8ac00c078
+--! Hash: sha1:4d3441925055223452aee19c48a28e33dd51b646
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:df626cb2bb1a2c4f8c471f8f16f7ecfd8427bd7f
---! Hash: sha1:e82fe33c03affc3526ed80c1eab3d39f1e55a6e9
+--! Previous: sha1:4d3441925055223452aee19c48a28e33dd51b646
+--! Hash: sha1:75ebd08ad614593753554988800a07331f276273
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:e82fe33c03affc3526ed80c1eab3d39f1e55a6e9
---! Hash: sha1:a5fa1e0d716faabc1f7adf0ad48893acd74ee9cc
+--! Previous: sha1:75ebd08ad614593753554988800a07331f276273
+--! Hash: sha1:001cb321b1ea313f783a293c524109dae903d73b
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

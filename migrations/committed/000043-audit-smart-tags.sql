@@ -1,5 +1,5 @@
---! Previous: sha1:a5fa1e0d716faabc1f7adf0ad48893acd74ee9cc
---! Hash: sha1:47d4cd208ceb347971e430b4410348ebd4c824ed
+--! Previous: sha1:001cb321b1ea313f783a293c524109dae903d73b
+--! Hash: sha1:f0fc3f02f25db928edc445f678ddd72cc4a4b0ea
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:47d4cd208ceb347971e430b4410348ebd4c824ed
---! Hash: sha1:a970e4c4d4bf93578980a779a505929ee7a1aa68
+--! Previous: sha1:f0fc3f02f25db928edc445f678ddd72cc4a4b0ea
+--! Hash: sha1:0825550e103c4e4df5397482255e429f1301ee81
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:a970e4c4d4bf93578980a779a505929ee7a1aa68
---! Hash: sha1:0ab2f83e4d948e2718cff8fd39b49c0e588e216e
+--! Previous: sha1:0825550e103c4e4df5397482255e429f1301ee81
+--! Hash: sha1:938bd0a8eed8e85c1851301c34098e7c6aea432a
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

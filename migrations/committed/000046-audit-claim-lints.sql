@@ -1,5 +1,5 @@
---! Previous: sha1:0ab2f83e4d948e2718cff8fd39b49c0e588e216e
---! Hash: sha1:61f4ef6d8ed4da7700baf38a90cb16495cc9d9eb
+--! Previous: sha1:938bd0a8eed8e85c1851301c34098e7c6aea432a
+--! Hash: sha1:de09cee78a901d5fa32d9b453291bdbdf5d9d37a
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:61f4ef6d8ed4da7700baf38a90cb16495cc9d9eb
---! Hash: sha1:0246dc6b171d622845ae0c6f8c133f592ac11ca9
+--! Previous: sha1:de09cee78a901d5fa32d9b453291bdbdf5d9d37a
+--! Hash: sha1:04fa94f61059f26a55ee87c857b3e58a9a9f4048
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

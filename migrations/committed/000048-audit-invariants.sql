@@ -1,5 +1,5 @@
---! Previous: sha1:0246dc6b171d622845ae0c6f8c133f592ac11ca9
---! Hash: sha1:9a51f3cc584d42d881c6c8b783fda7d97fc1bf73
+--! Previous: sha1:04fa94f61059f26a55ee87c857b3e58a9a9f4048
+--! Hash: sha1:003386734a831ee7408cc3bdd6248f08ed1b218b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:9a51f3cc584d42d881c6c8b783fda7d97fc1bf73
---! Hash: sha1:e62ef5bbc0bdde23b6a7ea75e5c5bb5f29102419
+--! Previous: sha1:003386734a831ee7408cc3bdd6248f08ed1b218b
+--! Hash: sha1:93da4377e9b738d07393241cb3e85ba0745c6f35
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:e62ef5bbc0bdde23b6a7ea75e5c5bb5f29102419
---! Hash: sha1:1a6824e46b31dc69c91d70e480fd528b5cb610ff
+--! Previous: sha1:93da4377e9b738d07393241cb3e85ba0745c6f35
+--! Hash: sha1:e3a9a022e2cee15ae28a399325c0347ece6c529b
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:1a6824e46b31dc69c91d70e480fd528b5cb610ff
---! Hash: sha1:0339e6cdf931657f6f397abd13dd574e62521339
+--! Previous: sha1:e3a9a022e2cee15ae28a399325c0347ece6c529b
+--! Hash: sha1:0cc72558e4bfe6c3f0d73c69bf2b26a7d189375a
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

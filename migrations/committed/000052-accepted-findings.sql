@@ -1,5 +1,5 @@
---! Previous: sha1:0339e6cdf931657f6f397abd13dd574e62521339
---! Hash: sha1:3a7697f3163dcc5d3d1798e847f0dc98fe017572
+--! Previous: sha1:0cc72558e4bfe6c3f0d73c69bf2b26a7d189375a
+--! Hash: sha1:e908b773ec652f4cf1ae0c86e5f3572b90fd9730
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

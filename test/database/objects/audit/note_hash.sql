@@ -10,4 +10,5 @@ begin
   return new;
 end
 $function$;
+comment on function audit.note_hash() is 'Notes the hash of the function that is accepted.';
 grant execute on function audit.note_hash() to graph_admin;
