@@ -150,8 +150,10 @@ export const ChangesPlugin: GraphileConfig.Plugin = extendSchema((build) => {
 }, 'ChangesPlugin');
 
 /** The enum of the followed types, the next team's too. */
-const followedTypeEnum = (names: readonly string[]) =>
-  parse(`"""The types of objects whose changes are followed.""" enum FollowedType { ${names.join(' ')} }`);
+function followedTypeEnum(names: readonly string[]) {
+  const values = names.map((name) => `"""Changes of ${name} objects.""" ${name}`);
+  return parse(`"""The types of objects whose changes are followed.""" enum FollowedType { ${values.join(' ')} }`);
+}
 
 type Arguments = readonly [
   Grafast.Context,

@@ -6,6 +6,8 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'audit/prove/mistakes.system.ts': 300,
   'audit/prove/mutations.system.ts': 190,
   'audit/prove/worlds.system.ts': 220,
+  'schemas.search.ts': 150,
+  'tries/tries.search.ts': 100,
   'policies/differential.search.ts': 60,
   'policies/otherOrganization.search.ts': 60,
   'policies/seededBugs.search.ts': 60,

@@ -1,5 +1,5 @@
 import type { Catalogue, Routine } from './catalogue.ts';
-import { namesIn } from './functions.ts';
+import { namesIn } from './names.ts';
 import { type Body, NotUnderstood, type Parser } from './parse.ts';
 
 /** What a function may do beside computing a value. */

@@ -3,6 +3,7 @@ import { findUnknown } from './constructs.ts';
 import { effectsOf, isHarmless } from './effects.ts';
 import { translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
+import { pathOf } from './names.ts';
 import { type FuncCall, type Node, NotUnderstood } from './parse.ts';
 import { type Environment, emptyScope, everything, type Scope } from './scope.ts';
 import { apply, cast, deny, maybeNull, open, scalars } from './values.ts';
@@ -32,8 +33,6 @@ export function callFunction(call: FuncCall, scope: Scope, env: Environment): Va
 }
 
 const nameOf = ({ funcname = [] }: FuncCall): string => pathOf(funcname);
-const pathOf = (path: readonly Node[]): string =>
-  path.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
 
 /** The name of a function of PostgreSQL's own; without a schema, only if no other has that name. */
 export function builtinOf(call: FuncCall, { catalogue: { ownNames } }: Environment): string | null {
@@ -122,35 +121,6 @@ function called(routine: Routine, args: readonly Value[], env: Environment): Val
     return open(what, env, routine.returns, given ?? []);
   return apply(`${routine.signature} as ${env.actor} ${env.user} in ${env.world.name}`, routine.returns, given, env);
 }
-
-/** All names of functions, operators and types within parse trees. */
-export function namesIn(nodes: unknown): { calls: Set<string>; operators: Set<string>; types: Set<string> } {
-  // A `case` with an argument and `using` compare without saying so.
-  const names = { calls: new Set<string>(), operators: new Set(['=']), types: new Set<string>() };
-  const walk = (node: unknown): void => {
-    if (typeof node !== 'object' || node === null) return;
-    for (const [key, value] of Object.entries(node)) {
-      const target = targets[key];
-      if (target && Array.isArray(value))
-        names[target].add(pathOf(value as Node[]) + (key === 'funcname' ? givenTo(node as FuncCall) : ''));
-      // The name of an `A_Expr` is an operator's; that of other nodes is a text.
-      else if (key === 'name' && Array.isArray(value)) names.operators.add(pathOf(value as Node[]));
-      walk(value);
-    }
-  };
-  walk(nodes);
-  return names;
-}
-
-/** The literal that `set_config` sets. */
-function givenTo({ funcname, args: [setting] = [] }: FuncCall): string {
-  const name = setting && 'A_Const' in setting ? setting.A_Const.sval?.sval : undefined;
-  return name && /^(pg_catalog\.)?set_config$/.test(pathOf(funcname ?? [])) ? `(${name})` : '';
-}
-
-const targets: Readonly<Record<string, 'calls' | 'operators' | 'types'>> = {
-  ...{ funcname: 'calls', operName: 'operators', useOp: 'operators', names: 'types' },
-};
 
 /** Whether an expression calls such a function, in its subqueries, too. */
 export function hasCall(node: unknown, isSuch: (name: string) => boolean): boolean {

@@ -5,7 +5,7 @@ import { schemas } from './schemas.ts';
 import { startProving } from './support.ts';
 
 /** `SCHEMAS=5000` takes about an hour and a half. */
-const count = Number(process.env.SCHEMAS || sizeOf({ small: 6, whole: 1000 }));
+const count = Number(process.env.SCHEMAS || sizeOf({ small: 6, whole: 200 }));
 
 let proving: Awaited<ReturnType<typeof startProving>>;
 beforeAll(async () => {
