@@ -5,7 +5,7 @@ import { requestIdOf } from '../http/middleware/requestId.ts';
 import { fieldsOf, type RequestFields } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
 import { createReplicaTokenVerifier } from '../replica/writtenLsn.ts';
-import { identifyCaller, requeueCaller } from '../scheduling/caller.ts';
+import { identifyCaller, resumeQueued } from '../scheduling/caller.ts';
 import { createTokenVerifier, InvalidTokenError } from '../token/accessTokens.ts';
 import { readBearer } from '../token/bearer.ts';
 import type { StoredOperations } from './document/storedOperations.ts';
@@ -40,7 +40,7 @@ export function createEndpoint(options: EndpointOptions) {
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     negotiate(request, response);
     const body = await readBody(request, response);
-    await requeueCaller();
+    await resumeQueued();
     const received = { request, response, body, requestId: requestIdOf(response), signal: untilClosed(response) };
     const fields = fieldsOf(response);
     const answered = await executeWithToken(received, fields).catch((error: unknown) => {

@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
-import { requeueCaller } from '../scheduling/caller.ts';
+import { resumeQueued } from '../scheduling/caller.ts';
 import { invalidRequest, OAuthError } from './errors.ts';
 import { type Form, type ParameterFallback, parseForm } from './form.ts';
 import { grantParameters } from './grants/grants.ts';
@@ -42,7 +42,7 @@ export function readBody(): (RequestHandler | ErrorRequestHandler)[] {
 }
 
 const goOnInTurn: RequestHandler = async (_request, _response, next) => {
-  await requeueCaller();
+  await resumeQueued();
   next();
 };
 

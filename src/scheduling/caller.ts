@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { Permit } from 'fair-queue';
+import type { Permit } from './admission.ts';
 import { type Clock, systemClock } from './clock.ts';
 
 /** The request context: the flow, permit and wait budget of the request for which work runs. */
@@ -7,10 +7,8 @@ export type Caller = {
   /** Path of its flow: the organization of a verified token or client, or the address. */
   path: readonly string[];
   /** The request's share of the main thread. */
-  readonly permit: Pick<Permit, 'pause' | 'resume' | 'move'>;
+  readonly permit: Permit;
   readonly waitBudget: WaitBudget;
-  /** Queues the request again if its permit was paused while its body was read. It never resolves if the request is refused. */
-  readonly requeue: () => Promise<void>;
   /** Called once the organization is known. */
   readonly onIdentified: (organizationId: string) => void;
 };
@@ -44,12 +42,12 @@ export function identifyCaller(organizationId: string): void {
   const caller = callers.getStore();
   if (!caller || caller.path[0] === organizationId) return;
   caller.path = [organizationId];
-  caller.permit.move(caller.path);
+  caller.permit.moveTo(caller.path);
   caller.onIdentified(organizationId);
 }
 
-/** The request's body is read; see {@link Caller.requeue}. */
-export const requeueCaller = async (): Promise<void> => callers.getStore()?.requeue();
+/** Queues the request again if its permit was paused while its body was read. */
+export const resumeQueued = async (): Promise<void> => callers.getStore()?.permit.resumeQueued();
 
 /** Releases the request's permit while `work` runs elsewhere, such as argon2 or the offload thread. */
 export async function withoutPermit<T>(work: () => Promise<T>): Promise<T> {

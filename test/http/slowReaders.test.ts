@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
-import { createListener } from '../../src/http/admission/listener.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
-import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/observability/metrics/createMetrics.ts';
+import { createAdmission } from '../../src/scheduling/admission.ts';
 import { asTenant } from '../support/asTenant.ts';
 import { until } from '../support/until.ts';
 
@@ -29,19 +27,20 @@ const lengthOf = async (port: number, path = '/') => {
 };
 
 test('clients that never take their answers keep no other client out', async () => {
+  const admit = createAdmission({ connections: 21, maxWaiting: 100, waitMs: 2000, onOverload: () => undefined });
   let answered = 0;
-  const onRequest = createListener({
-    answer: (_request, response) => {
-      answered++;
-      response.end(large);
-    },
-    refuse: (_request, response) => response.destroy(),
-    config: { poolSize: 2, poolWaitMs: 2000, maxWaiting: 100, trustedProxies: 0, replicaUrl: undefined },
-    metrics: createMetrics(),
-    routeOf: (url) => url,
-    log: createLog('silent'),
+  const server = createServer((_request, response) => {
+    admit({
+      path: ['tenant'],
+      hasLeft: () => response.closed,
+      refuse: () => response.destroy(),
+      begin(permit) {
+        response.once('prefinish', permit.end);
+        answered++;
+        response.end(large);
+      },
+    });
   });
-  const server = createServer(onRequest);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;

@@ -1,3 +1,4 @@
+import type { Permit } from '../../src/scheduling/admission.ts';
 import {
   callerPath,
   createWaitBudget,
@@ -17,15 +18,16 @@ beforeEach(() => {
 });
 
 const asCaller = <T>(waitBudgetMs: number, work: () => T): T => {
-  const permit = {
-    pause: () => void calls.push('pause'),
-    resume: () => void calls.push('resume'),
-    move: ([tenant]: readonly string[]) => void calls.push(`move to ${tenant}`),
+  const permit: Permit = {
+    pause: () => calls.push('pause'),
+    resume: () => calls.push('resume'),
+    resumeQueued: async () => undefined,
+    end: () => calls.push('end'),
+    moveTo: ([tenant]) => calls.push(`move to ${tenant}`),
   };
-  const requeue = async () => void calls.push('requeue');
   const onIdentified = (organizationId: string) => calls.push(`identified ${organizationId}`);
   return withCaller(
-    { path: ['strangers', '192.0.2.1'], permit, waitBudget: createWaitBudget(waitBudgetMs), onIdentified, requeue },
+    { path: ['strangers', '192.0.2.1'], permit, waitBudget: createWaitBudget(waitBudgetMs), onIdentified },
     work,
   );
 };
