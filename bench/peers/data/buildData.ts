@@ -70,9 +70,9 @@ function statementsFor(size: Size): Record<string, string> {
       from ${cardsOfUsers(all)}
       cross join lateral (select (array['NfcCard', 'BeaconCard', 'IdentificationCode'])[1 + (n + nth) % 3]) as typed (type)`,
     'card assignments': `
-      insert into app_public.card_assignments (organization_id, id, user_id, card_id, is_exclusive)
+      insert into app_public.card_assignments (organization_id, id, user_id, card_id, card_type, is_exclusive)
       select ${keyInSql('organization', `n / ${users}`)}, ${keyInSql('cardAssignment', 'n * 2 + nth')}, ${keyInSql('user', 'n')},
-        ${keyInSql('card', 'n * 2 + nth')}, (n + nth) % 3 <> 2
+        ${keyInSql('card', 'n * 2 + nth')}, (array['NfcCard', 'BeaconCard', 'IdentificationCode'])[1 + (n + nth) % 3], (n + nth) % 3 <> 2
       from ${cardsOfUsers(all)}`,
   };
 }
