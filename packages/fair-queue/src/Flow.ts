@@ -21,10 +21,6 @@ export class Flow<Item extends Queued<Item>> {
   uses = 0;
   /** Whether it is in the list of idle flows. */
   isIdle = false;
-  /** Until when its pieces wait only for a short time. */
-  overloadedUntil = Number.NEGATIVE_INFINITY;
-  /** When this is over, unless another piece is refused. */
-  calmAt = Number.NEGATIVE_INFINITY;
   oldest: Item | null = null;
   newest: Item | null = null;
   /** Its neighbours in that list. */

@@ -30,7 +30,6 @@ export class Scheduler implements FairQueue, Owner {
   readonly #limits: Required<Limits>;
   readonly #flows: FlowTree<Ticket>;
   readonly #holders: Ticket[] = [];
-  #slots: number;
   /** How many of the held permits are of the reserve. */
   #reserved = 0;
   #arrivals = 0;
@@ -39,7 +38,6 @@ export class Scheduler implements FairQueue, Owner {
   constructor(limits: Required<Limits>, clock: Clock) {
     this.#clock = clock;
     this.#limits = limits;
-    this.#slots = limits.slots;
     this.#flows = new FlowTree(limits.maxIdleFlows);
   }
 
@@ -72,11 +70,6 @@ export class Scheduler implements FairQueue, Owner {
     } finally {
       permit.release();
     }
-  }
-
-  setSlots(slots: number): void {
-    this.#slots = slots;
-    this.#dispatch();
   }
 
   isFull(path: readonly string[], bytes = 0): boolean {
@@ -148,7 +141,6 @@ export class Scheduler implements FairQueue, Owner {
     ticket.order = this.#arrivals++;
     ticket.since = this.#clock.now();
     ticket.deadline = ticket.since + (ticket.piece.waitMs ?? this.#limits.waitMs);
-    if (isOverloaded(ticket.flow, ticket.since)) this.#shortenWait(ticket);
     this.#queue(ticket);
   }
 
@@ -156,7 +148,8 @@ export class Scheduler implements FairQueue, Owner {
     ticket.state = 'waiting';
     const { signal } = ticket.piece;
     if (signal?.aborted) this.#refuse(ticket, new RefusedError('aborted', signal.reason));
-    else if (!this.#startsAtOnce(ticket.path) && !this.#makeRoom(ticket)) this.#refuseAsFull(ticket);
+    else if (!this.#startsAtOnce(ticket.path) && !this.#makeRoom(ticket))
+      this.#refuse(ticket, new RefusedError('full'));
     else {
       ticket.flow.enqueue(ticket);
       this.#dispatch();
@@ -199,7 +192,7 @@ export class Scheduler implements FairQueue, Owner {
   }
 
   get #hasSlot(): boolean {
-    return this.#holders.length - this.#reserved < this.#slots;
+    return this.#holders.length - this.#reserved < this.#limits.slots;
   }
 
   readonly #isBelowCap: FlowTest<Ticket> = ({ held }) => held < this.#limits.slotsPerTenant;
@@ -242,29 +235,9 @@ export class Scheduler implements FairQueue, Owner {
       const dropped = nextToDrop(root, path, bytes, this.#limits);
       if (!dropped) return true;
       this.#leave(dropped);
-      this.#refuseAsFull(dropped);
+      this.#refuse(dropped, new RefusedError('full'));
     }
     return false;
-  }
-
-  /** Controlled delay: from now on the pieces of its flow wait only for a short time, those in the queue included. */
-  #refuseAsFull(ticket: Ticket): void {
-    const { flow } = ticket;
-    const now = this.#clock.now();
-    if (!isOverloaded(flow, now)) {
-      flow.overloadedUntil = now + this.#limits.overloadMs;
-      for (let waiting = flow.oldest; waiting; waiting = waiting.after) {
-        this.#shortenWait(waiting);
-        waiting.stopWatching?.();
-        this.#watch(waiting);
-      }
-    }
-    flow.calmAt = now + this.#limits.calmMs;
-    this.#refuse(ticket, new RefusedError('full'));
-  }
-
-  #shortenWait(ticket: Ticket): void {
-    ticket.deadline = Math.min(ticket.deadline, ticket.since + this.#limits.overloadWaitMs);
   }
 
   #watch(ticket: Ticket): void {
@@ -275,7 +248,7 @@ export class Scheduler implements FairQueue, Owner {
       this.#refuse(ticket, new RefusedError('aborted', piece.signal?.reason));
     };
     const hasDeadline = deadline < Number.POSITIVE_INFINITY;
-    const delayMs = Math.max(0, deadline - this.#clock.now());
+    const delayMs = deadline - this.#clock.now();
     const clearTimer = hasDeadline ? this.#clock.setTimeout(() => this.#expire(ticket), delayMs) : null;
     piece.signal?.addEventListener('abort', abort);
     ticket.stopWatching = () => {
@@ -285,9 +258,6 @@ export class Scheduler implements FairQueue, Owner {
   }
 
   #expire(ticket: Ticket): void {
-    const { flow } = ticket;
-    const now = this.#clock.now();
-    if (isOverloaded(flow, now)) flow.calmAt = now + this.#limits.calmMs;
     this.#leave(ticket);
     this.#refuse(ticket, new RefusedError('deadline'));
   }
@@ -309,7 +279,5 @@ export class Scheduler implements FairQueue, Owner {
     this.#flows.release(ticket.flow);
   }
 }
-
-const isOverloaded = ({ overloadedUntil, calmAt }: Flow<Ticket>, now: number) => now < overloadedUntil && now < calmAt;
 
 const noFlow = new Flow<Ticket>('', null, true);

@@ -21,9 +21,6 @@ export function createFairQueue(limits: Limits, clock: Clock): FairQueue {
     maxWaitingPerTenant: Number.POSITIVE_INFINITY,
     maxWaitingBytes: Number.POSITIVE_INFINITY,
     waitMs: Number.POSITIVE_INFINITY,
-    overloadWaitMs: Number.POSITIVE_INFINITY,
-    overloadMs: 0,
-    calmMs: Number.POSITIVE_INFINITY,
     maxIdleFlows: 10_000,
   };
   return new Scheduler({ ...defaults, ...limits }, clock);

@@ -22,12 +22,6 @@ export type Limits = {
   readonly maxWaitingBytes?: number;
   /** The longest wait of a piece that names none; unlimited unless given. */
   readonly waitMs?: number;
-  /** The longest wait of the pieces of a flow that is overloaded; unlimited unless given. */
-  readonly overloadWaitMs?: number;
-  /** For how long a flow counts as overloaded at most, from when a piece of it was refused as `full`; 0 unless given. */
-  readonly overloadMs?: number;
-  /** An overload is over when no piece of the flow was refused for so long; only after `overloadMs` unless given. */
-  readonly calmMs?: number;
   /** How many idle flows are kept with their finish tags; 10,000 unless given. */
   readonly maxIdleFlows?: number;
 };
@@ -81,8 +75,6 @@ export type FairQueue = {
   acquire(piece: Piece): Promise<Permit>;
   /** Works while it holds a permit. @throws {RefusedError} */
   run<T>(piece: Piece, work: () => Promise<T>): Promise<T>;
-  /** Changes how many permits there are. Pieces keep those that they hold. */
-  setSlots(slots: number): void;
   /** Whether a piece of the flow at this path would be refused at once. */
   isFull(path: readonly string[], bytes?: number): boolean;
 };

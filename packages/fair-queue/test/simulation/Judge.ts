@@ -3,12 +3,7 @@ import { type Largest, longestWait, observe } from './longestWait.ts';
 import { type Fact, Model } from './Model.ts';
 import { isLargest, mayWait } from './modelShares.ts';
 
-type Checks = {
-  readonly checksOrder: boolean;
-  readonly checksWaits: boolean;
-  /** Whether timers fire when they are due. */
-  readonly isPunctual: boolean;
-};
+type Checks = { readonly checksOrder: boolean; readonly checksWaits: boolean };
 
 export type Ending = 'served' | 'refused' | 'cancelled';
 
@@ -43,7 +38,6 @@ export class Judge {
     largest.factor = Math.max(largest.factor, actualMs / costMs);
     return {
       ...{ id, ...facts, nodes: this.model.tree.use(path), state: 'new', order: 0, since: 0, deadline: 0, pauses: 1 },
-      shortenedAt: -1,
       ...{ hasBegun: false, isReserved: false, chargedMs: 0, heldSince: 0, observed: null },
     };
   }
@@ -54,8 +48,6 @@ export class Judge {
     fact.order = this.#orders++;
     fact.since = now;
     fact.deadline = now + (fact.waitMs ?? this.model.limits.waitMs);
-    const leaf = fact.nodes.at(-1);
-    if (leaf && this.model.isOverloaded(leaf)) this.model.shortenWait(fact);
     this.joins(fact);
   }
 
@@ -88,7 +80,7 @@ export class Judge {
     must(chosen === fact || !this.#checks.checksOrder, `${fact.id} begins, and not ${chosen?.id}`);
     if (fact.observed) this.#checkWait(fact);
     fact.pauses--;
-    if (fact.pauses === 0) this.model.take(fact, this.model.regular() >= this.model.slots);
+    if (fact.pauses === 0) this.model.take(fact, this.model.regular() >= this.model.limits.slots);
     this.model.leave(fact);
     fact.state = fact.pauses === 0 ? 'held' : 'paused';
     fact.hasBegun = true;
@@ -96,13 +88,11 @@ export class Judge {
 
   refused(fact: Fact, reason: string): void {
     if (reason === 'full') this.#checkDrop(fact);
-    else if (reason === 'deadline') this.#checkDeadline(fact);
+    else if (reason === 'deadline') must(this.#now() >= fact.deadline, `${fact.id} is refused before its deadline`);
     // Pieces are dropped before the one that displaces them is in the queue.
     if (reason !== 'full') this.#enqueueArriving();
     if (this.#arriving?.fact === fact) this.#arriving = null;
     else this.model.leave(fact);
-    if (reason === 'full') this.model.overload(fact);
-    if (reason === 'deadline') this.model.expire(fact);
     if (fact.hasBegun) fact.state = 'paused';
     else this.ends(fact, 'refused');
   }
@@ -145,9 +135,9 @@ export class Judge {
   settled(isDecision: boolean, counts: { waiting: number; waitingBytes: number; held: number }): void {
     this.#enqueueArriving();
     const { model } = this;
-    const { reserve, maxWaiting, maxWaitingPerTenant, maxWaitingBytes } = model.limits;
+    const { slots, reserve, maxWaiting, maxWaitingPerTenant, maxWaitingBytes } = model.limits;
     if (isDecision && model.waiting.length > 0) {
-      if (model.regular() < model.slots || model.reserved() < reserve) model.chargeOverruns();
+      if (model.regular() < slots || model.reserved() < reserve) model.chargeOverruns();
       for (const { id, nodes } of model.waiting) must(!nodes[0] || !model.mayStart(nodes[0]), `${id} could begin`);
     }
     const { root } = model.tree;
@@ -179,13 +169,6 @@ export class Judge {
       must(isLargest(this.model, fact, arriving.fact), `${fact.id} must make room, and not the newest of the largest`);
       arriving.dropped++;
     }
-  }
-
-  #checkDeadline({ id, deadline, shortenedAt }: Fact): void {
-    const now = this.#now();
-    must(now >= deadline, `${id} is refused before its deadline`);
-    const isLate = this.#checks.isPunctual && now > Math.max(deadline, shortenedAt);
-    must(!isLate, `${id} is refused long after its deadline`);
   }
 
   #checkWait(fact: Fact): void {

@@ -15,8 +15,6 @@ export type Fact = {
   order: number;
   since: number;
   deadline: number;
-  /** When its deadline was last brought forward. */
-  shortenedAt: number;
   pauses: number;
   hasBegun: boolean;
   isReserved: boolean;
@@ -32,10 +30,6 @@ export type Fact = {
 export class Model {
   readonly limits: Required<Limits>;
   readonly tree: ModelTree;
-  /** How many permits there are now, and the least and the most that there have been. */
-  slots: number;
-  leastSlots: number;
-  mostSlots: number;
   readonly waiting: Fact[] = [];
   readonly holding: Fact[] = [];
   readonly #now: () => number;
@@ -52,21 +46,9 @@ export class Model {
       maxWaitingPerTenant: limits.maxWaitingPerTenant ?? infinite,
       maxWaitingBytes: limits.maxWaitingBytes ?? infinite,
       waitMs: limits.waitMs ?? infinite,
-      overloadWaitMs: limits.overloadWaitMs ?? infinite,
-      overloadMs: limits.overloadMs ?? 0,
-      calmMs: limits.calmMs ?? infinite,
       maxIdleFlows: limits.maxIdleFlows ?? 10_000,
     };
-    this.slots = limits.slots;
-    this.leastSlots = limits.slots;
-    this.mostSlots = limits.slots;
     this.tree = new ModelTree(this.limits.maxIdleFlows);
-  }
-
-  setSlots(slots: number): void {
-    this.slots = slots;
-    this.leastSlots = Math.min(this.leastSlots, slots);
-    this.mostSlots = Math.max(this.mostSlots, slots);
   }
 
   enqueue(fact: Fact): void {
@@ -110,31 +92,6 @@ export class Model {
   /** What the meter of a piece has counted since it took its permit. */
   usedMs: (fact: Fact) => number = (fact) => this.#now() - fact.heldSince;
 
-  /** After a piece was refused as full, those of its flow wait less for a while. */
-  overload({ nodes }: Fact): void {
-    const leaf = nodes.at(-1);
-    if (!leaf) return;
-    const isNew = !this.isOverloaded(leaf);
-    if (isNew) leaf.overloadedUntil = this.#now() + this.limits.overloadMs;
-    leaf.calmAt = this.#now() + this.limits.calmMs;
-    for (const fact of this.waiting) if (isNew && fact.nodes.at(-1) === leaf) this.shortenWait(fact);
-  }
-
-  isOverloaded({ overloadedUntil, calmAt }: Node): boolean {
-    return this.#now() < Math.min(overloadedUntil, calmAt);
-  }
-
-  /** A piece is refused by its deadline, which keeps an overload of its flow up. */
-  expire({ nodes }: Fact): void {
-    const leaf = nodes.at(-1);
-    if (leaf && this.isOverloaded(leaf)) leaf.calmAt = this.#now() + this.limits.calmMs;
-  }
-
-  shortenWait(fact: Fact): void {
-    fact.deadline = Math.min(fact.deadline, fact.since + this.limits.overloadWaitMs);
-    fact.shortenedAt = this.#now();
-  }
-
   decide(): Fact | null {
     this.chargeOverruns();
     const heads = this.#heads();
@@ -171,9 +128,9 @@ export class Model {
   }
 
   mayStart(tenant: Node): boolean {
-    const { reserve, slotsPerTenant } = this.limits;
+    const { slots, reserve, slotsPerTenant } = this.limits;
     if (tenant.held >= slotsPerTenant) return false;
-    return this.regular() < this.slots || (tenant.held === 0 && this.reserved() < reserve);
+    return this.regular() < slots || (tenant.held === 0 && this.reserved() < reserve);
   }
 
   reserved(): number {

@@ -13,8 +13,6 @@ export type Node = {
   /** When a piece last left its queue, and when it last fell below the limit of a tenant. */
   activeAt: number;
   uncappedAt: number;
-  overloadedUntil: number;
-  calmAt: number;
 };
 
 export const start = ({ finish, returned }: Node): number => Math.max(finish, returned);
@@ -71,16 +69,7 @@ export class ModelTree {
 function createNode(name: string, parent: Node | null): Node {
   const tags = { finish: 0, returned: 0, virtual: 0, latest: 0 };
   const counts = { waiting: 0, bytes: 0, held: 0, uses: 0 };
-  const node = {
-    name,
-    parent: parent as Node,
-    ...tags,
-    ...counts,
-    activeAt: -1,
-    uncappedAt: -1,
-    overloadedUntil: -1,
-    calmAt: -1,
-  };
+  const node = { name, parent: parent as Node, ...tags, ...counts, activeAt: -1, uncappedAt: -1 };
   // The root is its own parent, so that each node has one.
   if (!parent) node.parent = node;
   return node;

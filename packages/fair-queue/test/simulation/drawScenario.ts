@@ -26,8 +26,6 @@ export type Scenario = {
   readonly canCancel: boolean;
   readonly canPause: boolean;
   readonly canMove: boolean;
-  /** The number of permits changes now and then. */
-  readonly canResize: boolean;
   /** The thread computes now and then, so that timers fire late. */
   readonly canCompute: boolean;
 };
@@ -52,7 +50,6 @@ function withoutSlack(scenario: Scenario): Scenario {
     maxBurst: 1 + (scenario.seed % 2),
     maxBacklog: 60,
     ...{ isMetered: false, canCancel: false, canPause: false, canMove: false, canCompute: false },
-    canResize: false,
   };
 }
 
@@ -65,9 +62,9 @@ function drawAny(seed: number): Scenario {
   const meanCostMs = random.pick([1, 8, 40]);
   const load = random.pick([0.5, 0.9, 1.2, 3]);
   const maxBurst = random.pick([1, 4, 16]);
-  const limits = drawLimits(random, slots, isLarge);
-  const scenario = {
+  return {
     seed,
+    limits: drawLimits(random, slots, isLarge),
     tenants,
     flowsOfTenant: random.pick([1, 1, 2, 5]),
     shareOfFirst: random.pick([0, 0.5, 0.9]),
@@ -84,13 +81,6 @@ function drawAny(seed: number): Scenario {
     canMove: !isPlain && random.chance(0.5),
     canCompute: random.chance(0.3),
   };
-  const hasOverload = random.chance(0.5);
-  const overload = {
-    overloadWaitMs: random.pick([1, 5, 20]),
-    overloadMs: random.pick([20, 100, 1000]),
-    calmMs: random.pick([10, 50, 1e6]),
-  };
-  return { ...scenario, limits: { ...limits, ...(hasOverload && overload) }, canResize: random.chance(0.2) };
 }
 
 function drawLimits(random: Random, slots: number, isLarge: boolean): Limits {

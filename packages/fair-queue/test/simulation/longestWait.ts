@@ -27,11 +27,10 @@ function debtOf(model: Model, node: Node): number {
  * permits as it may.
  */
 export function longestWait(model: Model, largest: Largest, { nodes, since, observed }: Fact): number | null {
-  const { reserve, burstMs } = model.limits;
-  const { leastSlots, mostSlots } = model;
+  const { slots, reserve, burstMs } = model.limits;
   const [tenant] = nodes;
   if (!tenant || !observed || tenant.uncappedAt >= since) return null;
-  const errorMs = largest.factor * (mostSlots + reserve) * largest.overestimateMs;
+  const errorMs = largest.factor * (slots + reserve) * largest.overestimateMs;
   let debt = observed.aheadMs;
   for (let level = nodes.length - 1; level > 0; level--) {
     const node = nodes[level];
@@ -41,8 +40,7 @@ export function longestWait(model: Model, largest: Largest, { nodes, since, obse
   }
   debt += observed.debts[0] ?? 0;
   const others = activeBeside(model, tenant, since);
-  const chargedMs = debt + others * (largest.costMs + largest.factor * (burstMs + debt)) + errorMs;
-  return (mostSlots * largest.costMs + chargedMs) / leastSlots;
+  return largest.costMs + (debt + others * (largest.costMs + largest.factor * (burstMs + debt)) + errorMs) / slots;
 }
 
 /** How many other flows below the same one have waited since then. */

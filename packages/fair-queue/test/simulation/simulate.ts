@@ -36,7 +36,7 @@ class Simulation {
     this.#maxEvents = maxEvents;
     this.#queue = create(limits, this.#clock);
     const checksWaits = !isMetered && !canPause && !canMove && !canCompute && limits.maxIdleFlows === undefined;
-    this.#judge = new Judge(limits, { checksOrder, checksWaits, isPunctual: !canCompute }, () => this.#clock.now());
+    this.#judge = new Judge(limits, { checksOrder, checksWaits }, () => this.#clock.now());
     if (isMetered) this.#judge.model.usedMs = (fact) => (this.#clock.now() - fact.heldSince) / 4;
   }
 
@@ -57,7 +57,6 @@ class Simulation {
         const { maxBurst, maxBacklog } = this.#scenario;
         const count = 1 + this.#random.below(maxBurst);
         for (let one = 0; one < count; one++) if (this.#queue.waiting < maxBacklog) this.#submit();
-        if (this.#scenario.canResize && this.#random.chance(0.05)) this.#resize();
         // Without work the time would pass without events.
         this.#events++;
         this.#scheduleArrivals();
@@ -89,13 +88,6 @@ class Simulation {
     if (fact.state !== 'waiting') return;
     if (leaving) this.#later(fact, () => this.#abort(leaving, fact));
     else if (canCancel && this.#random.chance(0.1)) this.#later(fact, () => this.#cancel(permit, fact));
-  }
-
-  #resize(): void {
-    const slots = 1 + this.#random.below(2 * this.#scenario.limits.slots);
-    this.#judge.model.setSlots(slots);
-    this.#queue.setSlots(slots);
-    this.#settle(true);
   }
 
   /** Something that happens to a piece if it still waits by then. */
