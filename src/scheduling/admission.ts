@@ -1,6 +1,7 @@
+import { createFairQueue, type FairQueue, type Outcome, type Permit as QueuePermit } from 'fair-queue';
 import { type Clock, systemClock } from './clock.ts';
-import { burstMs, Flow } from './Flow.ts';
 import { createThreadLimit, createTickMeter } from './threadLimit.ts';
+import { WaitingFlow, type WaitingRequest } from './WaitingFlow.ts';
 
 export type AdmissionSettings = {
   /** Database connections. 1.5 times as many requests are served at once, since some compute meanwhile. */
@@ -34,192 +35,251 @@ export type Permit = {
 };
 
 /**
- * Concurrency limit and load shedding: fair queueing (see {@link Flow}), CoDel, adaptive LIFO.
+ * Load shedding in front of a fair queue: CoDel and adaptive LIFO for each flow that overloads it.
  *
- * While permits are free, requests are served on arrival, else in the order of their flows. Up to `maxWaiting` requests are a burst and
- * wait. Beyond, a flow that has more than its share of these is overloaded: queueing → shedding ⇄ probing → queueing. Shedding lasts 5 s:
- * the newest request is served first, and one that has waited for 5 ms is refused, so that answers and refusals both come soon. Then the
- * flow is probed: a few may wait again, since clients that retry at once would keep an overload up. It ends when none was refused for a
- * second. Other flows are served as before.
+ * While permits are free, requests are served on arrival, else in the order of the {@link createFairQueue fair queue}. Up to `maxWaiting`
+ * requests are a burst and wait. Beyond, a flow that has more than its share of these is overloaded, and its requests wait aside until
+ * they are put into the queue one by one: queueing → shedding ⇄ probing → queueing. Shedding lasts 5 s: the newest request is served first,
+ * and one that has waited for 5 ms is refused, so that answers and refusals both come soon. Then the flow is probed: a few may wait in
+ * order, since clients that retry at once would keep an overload up. It ends when none was refused for a second. Other flows are served
+ * as before.
  *
- * An overloaded flow may use only as many permits as leave the thread idle moments. One of its requests is admitted at the end of an
+ * Overloaded flows may use only as many permits as leave the thread idle moments. One of their requests is admitted at the end of an
  * event-loop tick, when everything that has arrived is read. None is admitted after a long tick, during which it has waited unread.
  *
  * K. Nichols, V. Jacobson, Controlling queue delay, ACM Queue 10(5), 2012; B. Maurer, Fail at scale, ACM Queue 13(8), 2015.
  */
-// biome-ignore lint/complexity/noExcessiveLinesPerFunction: all steps of the queue share its state, and read best side by side.
-export function createAdmission(
-  { connections, maxWaiting, waitMs, onOverload }: AdmissionSettings,
-  clock: Clock = systemClock,
-): (request: Waiting) => void {
-  const maxHeld = Math.ceil(1.5 * connections);
-  const root = new Flow<Queued>(burstMs * maxHeld);
-  /** By flow name. */
-  const overloads = new Map<string, Overload>();
-  let refused = 0;
-  const limit = createThreadLimit(connections, clock);
-  const wasShortTick = createTickMeter(clock);
-  let admittedThisTick = 0;
-  let isDispatchScheduled = false;
-  let stopTicking: (() => void) | undefined;
+export function createAdmission(settings: AdmissionSettings, clock: Clock = systemClock): (request: Waiting) => void {
+  const admission = new Admission(settings, clock);
+  return (request) => admission.admit(request);
+}
 
-  const overloadOf = (flow: Flow<Queued>) => (overloads.size > 0 ? overloads.get(nameOf(flow)) : undefined);
-  const stateOf = (flow: Flow<Queued>): State => {
-    const overload = overloadOf(flow);
-    if (!overload) return 'queueing';
-    return clock.now() < overload.shedsUntil ? 'shedding' : 'probing';
-  };
-  const isShedding = (flow: Flow<Queued>) => stateOf(flow) === 'shedding';
-  const room = (flow: Flow<Queued>) => (stateOf(flow) === 'queueing' ? maxHeld : limit.get()) - root.held;
-  // A tenant's first permit waits for no other tenant.
-  const isFree = (flow: Flow<Queued>) => room(flow) > 0 || (flow.tenant.held === 0 && root.holding <= maxHeld);
+class Admission {
+  readonly #settings: AdmissionSettings;
+  readonly #clock: Clock;
+  readonly #queue: FairQueue;
+  readonly #limit: ReturnType<typeof createThreadLimit>;
+  readonly #wasShortTick: () => boolean;
+  /** Flows with waiting requests or an overload, by their names. */
+  readonly #flows = new Map<string, WaitingFlow>();
+  /** Those with an overload, the one that is served next first. */
+  readonly #overloaded: WaitingFlow[] = [];
+  /** How many requests wait, in the queue or aside. */
+  #waiting = 0;
+  #refused = 0;
+  /** Begins of requests that have their permits, for this tick and the next ones. */
+  readonly #ready: (() => void)[] = [];
+  #begunThisTick = 0;
+  #isServing = false;
+  #stopTicking: (() => void) | undefined;
 
-  const admit = () => {
-    const wasShort = overloads.size === 0 || wasShortTick();
-    const maxThisTick = overloads.size > 0 ? 1 : maxAdmitsPerTick;
-    while (admittedThisTick < maxThisTick) {
-      const flow = root.next(clock.now(), (leaf) => isFree(leaf) && (wasShort || !isShedding(leaf)));
-      const request = flow && (isShedding(flow) ? flow.newest : flow.oldest);
-      if (!request) return;
-      if (request.hasLeft()) flow.dequeue(request);
-      else begin(flow, request);
-    }
-  };
+  constructor(settings: AdmissionSettings, clock: Clock) {
+    const slots = Math.ceil(1.5 * settings.connections);
+    this.#settings = settings;
+    this.#clock = clock;
+    // A tenant's first permit waits for no other tenant.
+    this.#queue = createFairQueue({ slots, reserve: slots, burstMs: burstMs * slots }, clock);
+    this.#limit = createThreadLimit(settings.connections, clock);
+    this.#wasShortTick = createTickMeter(clock);
+  }
 
-  const begin = (flow: Flow<Queued>, request: Queued) => {
-    if (admittedThisTick++ === 0) {
-      setImmediate(() => {
-        admittedThisTick = 0;
-        scheduleDispatch();
-      });
-    }
-    const permit = hold(request);
-    flow.dequeue(request);
-    request.begin(permit, clock.now() - request.since);
-  };
+  admit({ path, hasLeft, begin, refuse }: Waiting): void {
+    const ask = (outcome: Outcome) => this.#queue.submit({ path, costMs: 1 }, outcome);
+    const start = (permit: QueuePermit, waitedMs: number) => begin(this.#permitOf(permit, path, refuse), waitedMs);
+    this.#arrive({ path, hasLeft, ask, start, refuse });
+  }
 
-  const hold = ({ path: pathThen, refuse }: Queued): Permit => {
+  #permitOf(permit: QueuePermit, pathThen: readonly string[], refuse: () => void): Permit {
     let path = pathThen;
-    // The flow that is at the path now, since the former one may have been removed and replaced.
-    const take = () => root.at(path).hold(clock);
-    let give = take();
     let pauses = 0;
+    let queued: WaitingRequest | null = null;
     let hasEnded = false;
-    const pause = () => {
-      if (pauses++ > 0) return;
-      give();
-      // Not within the call of the request that pauses.
-      if (root.waiting > 0) process.nextTick(scheduleDispatch);
-    };
-    const resume = () => {
-      if (!hasEnded && --pauses === 0) give = take();
+    const requeue = (outcome: Outcome) => {
+      permit.requeue(outcome);
+      return permit;
     };
     return {
-      pause,
-      resume,
-      async resumeQueued() {
-        if (hasEnded || pauses === 0) return;
-        const permit = await new Promise<Permit>((begin) => enqueue({ path, hasLeft: () => hasEnded, begin, refuse }));
-        permit.end();
-        resume();
+      pause: () => {
+        pauses++;
+        permit.pause();
+        this.#serveSoon();
       },
-      end() {
+      resume() {
+        pauses--;
+        permit.resume();
+      },
+      resumeQueued: async () => {
+        if (hasEnded || pauses === 0) return;
+        await new Promise<void>((start) => {
+          queued = this.#arrive({ path, hasLeft: () => hasEnded, ask: requeue, start: () => start(), refuse });
+        });
+        pauses--;
+      },
+      end: () => {
         hasEnded = true;
-        pause();
+        if (queued) this.#leave(queued);
+        permit.release();
+        this.#serveSoon();
       },
       moveTo(next) {
         path = next;
-        if (pauses > 0) return;
-        give();
-        give = take();
+        permit.move(path);
       },
     };
-  };
+  }
 
-  const refuseExpired = () => {
-    for (const flow of root.leaves()) {
-      const sheds = isShedding(flow);
-      for (let request = flow.oldest; request; request = flow.oldest) {
-        const isOutdated = sheds && limit.get() === 1 && flow.waiting > 1;
-        if (!isOutdated && clock.now() - request.since <= (sheds ? targetMs : waitMs)) break;
-        refuse(flow, request);
+  #arrive(arriving: Omit<WaitingRequest, 'since' | 'flow' | 'permit' | 'hasBegun'>): WaitingRequest {
+    const request = { ...arriving, since: this.#clock.now(), flow: null, permit: null, hasBegun: false };
+    const flow = this.#flows.size > 0 ? this.#flows.get(nameOf(arriving.path)) : undefined;
+    if (!flow?.isOverloaded) this.#ask(request);
+    // Asking may have begun it.
+    if (!request.hasBegun) this.#wait(request, flow ?? new WaitingFlow(arriving.path));
+    return request;
+  }
+
+  /** Asks for a permit, which it may have at once. */
+  #ask(request: WaitingRequest): void {
+    const begin = (permit: QueuePermit) => {
+      const isArriving = request.flow === null;
+      request.hasBegun = true;
+      this.#leave(request);
+      this.#ready.push(() => {
+        if (request.hasLeft()) permit.release();
+        else request.start(permit, this.#clock.now() - request.since);
+      });
+      // Not within the call of the request that gives its permit back.
+      if (isArriving) this.#beginReady();
+      else process.nextTick(() => this.#beginReady());
+    };
+    // It is refused only here.
+    request.permit = request.ask({ begin, refuse: () => undefined });
+  }
+
+  #beginReady(): void {
+    while (this.#begunThisTick < maxBegunPerTick) {
+      const begin = this.#ready.shift();
+      if (!begin) return;
+      if (this.#begunThisTick++ === 0) {
+        setImmediate(() => {
+          this.#begunThisTick = 0;
+          this.#beginReady();
+        });
       }
+      begin();
     }
-  };
+  }
 
-  const refuse = (flow: Flow<Queued>, request: Queued) => {
-    flow.dequeue(request);
-    const overload = overloadOf(flow);
-    if (overload) {
-      refused++;
-      overload.endsAt = clock.now() + cooldownMs;
-    }
+  #wait(request: WaitingRequest, flow: WaitingFlow): void {
+    flow.add(request);
+    this.#waiting++;
+    this.#flows.set(nameOf(flow.path), flow);
+    this.#stopTicking ??= this.#clock.setInterval(() => this.#tick(), tickMs);
+    this.#watch(flow);
+    this.#serveSoon();
+    if (flow.waiting > maxWaitingInOverload) this.#refuse(flow.oldest ?? request, flow);
+  }
+
+  #leave(request: WaitingRequest): void {
+    if (request.flow?.remove(request)) this.#waiting--;
+  }
+
+  #refuse(request: WaitingRequest, flow: WaitingFlow): void {
+    this.#leave(request);
+    request.permit?.release();
+    if (flow.isOverloaded) this.#refused++;
+    flow.noteRefusal(this.#clock.now());
     if (!request.hasLeft()) request.refuse();
-  };
+  }
 
-  /** Admits at once; in an overload at the end of the event-loop tick. */
-  const scheduleDispatch = () => {
-    if (overloads.size === 0) return admit();
-    if (isDispatchScheduled) return;
-    isDispatchScheduled = true;
+  /** Begins an overload of a flow of which too many wait. */
+  #watch(flow: WaitingFlow): void {
+    const { maxWaiting, onOverload } = this.#settings;
+    const now = this.#clock.now();
+    if (flow.isShedding(now)) return;
+    const max = flow.isOverloaded ? Math.min(maxWaiting, maxProbing) : maxWaiting;
+    // Requests that the next ticks put into the queue do not wait.
+    const free = flow.isOverloaded ? Math.max(0, this.#limit.get() - this.#queue.held) : 0;
+    if (this.#waiting - free <= max) return;
+    const sharing = [...this.#flows.values()].filter(({ waiting }) => waiting > 0).length;
+    if (flow.waiting - free <= max / sharing) return;
+    if (this.#overloaded.length === 0) onOverload({ tenant: flow.path[0] });
+    if (!flow.isOverloaded) this.#overloaded.push(flow);
+    flow.shed(now);
+  }
+
+  #endOverload(flow: WaitingFlow): void {
+    flow.isOverloaded = false;
+    this.#overloaded.splice(this.#overloaded.indexOf(flow), 1);
+    for (const request of flow.aside) this.#ask(request);
+    if (this.#overloaded.length > 0) return;
+    this.#settings.onOverload({ refused: this.#refused });
+    this.#refused = 0;
+  }
+
+  /** Serves overloaded flows at the end of the event-loop tick. */
+  #serveSoon(): void {
+    if (this.#isServing || this.#overloaded.length === 0) return;
+    this.#isServing = true;
     setImmediate(() => {
-      isDispatchScheduled = false;
-      admit();
-      refuseExpired();
+      this.#isServing = false;
+      if (this.#serveOverloaded()) this.#serveSoon();
+      for (const flow of this.#overloaded) this.#refuseExpired(flow);
     });
-  };
+  }
 
-  const tick = () => {
-    limit.adjust(root.held);
-    scheduleDispatch();
-    if (overloads.size === 0) refuseExpired();
-    for (const [name, { endsAt }] of overloads) {
-      if (clock.now() <= endsAt || !overloads.delete(name) || overloads.size > 0) continue;
-      onOverload({ refused });
-      refused = 0;
+  /** Puts one request into the queue. @returns whether there was one */
+  #serveOverloaded(): boolean {
+    const now = this.#clock.now();
+    const wasShort = this.#wasShortTick();
+    const hasPermit = this.#queue.held < this.#limit.get();
+    for (const [index, flow] of this.#overloaded.entries()) {
+      if (flow.isShedding(now) && !wasShort) continue;
+      if (!hasPermit && this.#queue.heldBy(flow.path[0] ?? '') > 0) continue;
+      const request = flow.next(now);
+      if (!request) continue;
+      this.#overloaded.push(...this.#overloaded.splice(index, 1));
+      this.#ask(request);
+      return true;
     }
-    if (overloads.size + root.waiting > 0) return;
-    stopTicking?.();
-    stopTicking = undefined;
-  };
+    return false;
+  }
 
-  const watchQueue = (flow: Flow<Queued>) => {
-    const max = stateOf(flow) === 'queueing' ? maxWaiting : Math.min(maxWaiting, maxProbing);
-    // Requests that the next tick admits do not wait.
-    const free = Math.max(0, room(flow));
-    const hasShare = () => flow.waiting - free <= max / Math.max(1, [...root.leaves()].length);
-    if (isShedding(flow) || root.waiting - free <= max || hasShare()) return;
-    if (overloads.size === 0) onOverload({ tenant: flow.tenant.path[0] });
-    overloads.set(nameOf(flow), { shedsUntil: clock.now() + probeMs, endsAt: clock.now() + cooldownMs });
-  };
+  #refuseExpired(flow: WaitingFlow): void {
+    const now = this.#clock.now();
+    const isShedding = flow.isShedding(now);
+    const maxMs = isShedding ? targetMs : this.#settings.waitMs;
+    for (let { oldest } = flow; oldest; { oldest } = flow) {
+      const isOutdated = isShedding && this.#limit.get() === 1 && flow.waiting > 1;
+      if (!isOutdated && now - oldest.since <= maxMs) return;
+      this.#refuse(oldest, flow);
+    }
+  }
 
-  const enqueue = (request: Waiting) => {
-    const queued = { ...request, since: clock.now() };
-    const flow = root.at(request.path);
-    flow.enqueue(queued);
-    scheduleDispatch();
-    if (!flow.has(queued)) return;
-    stopTicking ??= clock.setInterval(tick, tickMs);
-    watchQueue(flow);
-    if (flow.waiting > maxWaitingInOverload) refuse(flow, flow.oldest ?? queued);
-  };
-  return enqueue;
+  #tick(): void {
+    const now = this.#clock.now();
+    this.#limit.adjust(this.#queue.held);
+    for (const [name, flow] of this.#flows) {
+      this.#refuseExpired(flow);
+      if (flow.isOver(now)) this.#endOverload(flow);
+      if (!flow.isOverloaded && flow.waiting === 0) this.#flows.delete(name);
+    }
+    this.#serveSoon();
+    if (this.#flows.size > 0) return;
+    this.#stopTicking?.();
+    this.#stopTicking = undefined;
+  }
 }
 
-type Queued = Waiting & { readonly since: number };
-type Overload = { readonly shedsUntil: number; endsAt: number };
-type State = 'queueing' | 'shedding' | 'probing';
+const nameOf = (path: readonly string[]) => path.join(' ');
 
-const nameOf = ({ path }: Flow<Queued>) => path.join(' ');
-
-/** Admitting a whole burst in one tick would make the tick long, and an overload would be noticed late. */
-const maxAdmitsPerTick = 4;
+/** The burst for each permit, in milliseconds: how late another flow may get its share. */
+const burstMs = 50;
+/** Beginning a whole burst in one tick would make the tick long, and an overload would be noticed late. */
+const maxBegunPerTick = 4;
 /** CoDel's target delay. */
 const targetMs = 5;
-const probeMs = 5000;
 /** How many may wait while a flow is probed for the end of its overload. */
 const maxProbing = 64;
-const cooldownMs = 1000;
 /** Each waiting request holds a socket whose body is unread. */
 const maxWaitingInOverload = 2000;
 const tickMs = 5;

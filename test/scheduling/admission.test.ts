@@ -320,7 +320,8 @@ describe('admission', () => {
     await passTick();
     const refused = many.filter((path) => arrived.get(path)?.writableEnded);
     expect(refused.length).toBeGreaterThan(0);
-    expect(many.filter((path) => admitted.has(path))).toEqual(many.filter((path) => !refused.includes(path)));
+    const waiting = many.filter((path) => !admitted.has(path) && !refused.includes(path));
+    expect(waiting.length).toBeLessThanOrEqual(4);
     answerAll();
     const answers = await passUntilAnswered(sent);
 
@@ -353,10 +354,9 @@ describe('admission', () => {
     await stays(() => admitted.size === 33);
 
     expect([...admitted.keys()].at(-1)).toBe('/neighbour-1');
-    // It has fewer in than the other, whose request came as early.
+    // It has used less than the other, whose request came as early.
+    clock.compute(2000);
     admitted.get('/1')?.end();
-    await stays(() => admitted.size === 33);
-    admitted.get('/2')?.end();
     await until(() => admitted.size === 34);
     expect([...admitted.keys()].at(-1)).toBe('/neighbour-2');
     answerAll();

@@ -53,6 +53,10 @@ export class Scheduler implements FairQueue, Owner {
     return this.#holders.length;
   }
 
+  heldBy(tenant: string): number {
+    return this.#flows.root.children.get(tenant)?.held ?? 0;
+  }
+
   submit(piece: Piece, outcome: Outcome): Permit {
     const ticket = this.#createTicket(piece, outcome);
     this.#arrive(ticket);

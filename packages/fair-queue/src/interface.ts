@@ -69,6 +69,8 @@ export type FairQueue = {
   readonly waitingBytes: number;
   /** How many permits are held. */
   readonly held: number;
+  /** How many of them a tenant holds. */
+  heldBy(tenant: string): number;
   /** Queues a piece; to release its permit before it has begun takes it out of the queue, without a call of `refuse`. */
   submit(piece: Piece, outcome: Outcome): Permit;
   /** Resolves when it is the piece's turn. @throws {RefusedError} */

@@ -53,6 +53,17 @@ describe('the order', () => {
     expect(queue.held + queue.waiting).toBe(0);
   });
 
+  it('counts the permits of each tenant', () => {
+    const queue = create({ slots: 3 });
+    for (const name of ['a/x 1', 'a/y 1', 'b 1', 'b 2']) submit(queue, name);
+
+    expect(['a', 'b', 'c'].map((tenant) => queue.heldBy(tenant))).toEqual([2, 1, 0]);
+
+    endAll();
+
+    expect(['a', 'b'].map((tenant) => queue.heldBy(tenant))).toEqual([0, 0]);
+  });
+
   it('gives each tenant its share, however much one of them sends', () => {
     const queue = create({ slots: 1 });
     for (const name of ['a 1', 'a 2', 'a 3', 'a 4', 'b 1', 'b 2', 'c 1']) submit(queue, name);
