@@ -101,6 +101,15 @@ describe('a document', () => {
     expect(await post(1_000_001)).toMatchObject(exceeds(413, 'body'));
   });
 
+  it('may have 100,000 lists and objects in a body and not one more', async () => {
+    // The body, its document, its variables and the list are four.
+    const post = (count: number) =>
+      postBody(JSON.stringify({ query: 'query { __typename }', variables: { x: Array(count - 4).fill([]) } }));
+
+    expect(await post(100_000)).toEqual({ status: 200, body: { data: { __typename: 'Query' } } });
+    expect(await post(100_001)).toMatchObject(exceeds(413, 'body'));
+  });
+
   it('may have a document of exactly 100,000 bytes and not one more', async () => {
     const post = (bytes: number) => {
       const query = '{ __typename } #ä';

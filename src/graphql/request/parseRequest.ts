@@ -30,7 +30,9 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
   const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
 
   const parse = async (request: IncomingMessage, body: Buffer, claims: Claims | null): Promise<ParsedRequest> => {
-    const parameters = readRequest(request, body);
+    const isLargeBody = body.length > maxShortBody;
+    const readParameters = () => readRequest(request, body);
+    const parameters = isLargeBody ? await inTurn(msOfByte * body.length, readParameters) : readParameters();
     const query = persisted.find(parameters, claims);
     const read = () => traced('read document', () => readDocument(query, parameters.operationName, hidesNames(claims)));
     const isLong = query.length > maxShortDocument && !readDocument.isKnown(query);
@@ -59,6 +61,10 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
     store: persisted.store,
   };
 }
+
+/** In bytes. To parse a longer body is a piece of work of its own in a turn of the event loop. */
+const maxShortBody = 50_000;
+const msOfByte = 2e-5;
 
 /** In characters. To parse and validate a longer document is a piece of work of its own in a turn of the event loop. */
 const maxShortDocument = 500;
