@@ -101,6 +101,16 @@ UNION ALL
     column_lints.remedy
    FROM audit.column_lints
 UNION ALL
+ SELECT m.name,
+    m.level,
+    m.object,
+    m.detail,
+    m.remedy
+   FROM audit.move_lints m
+  WHERE NOT (EXISTS ( SELECT
+           FROM audit.accepted a
+          WHERE a.kind = m.name AND a.object = m.object))
+UNION ALL
  SELECT 'bypass_'::text || replace(bypasses.kind, ' '::text, '_'::text) AS name,
         CASE bypasses.kind
             WHEN 'history'::text THEN 'warning'::text

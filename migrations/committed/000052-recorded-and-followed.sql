@@ -1,5 +1,5 @@
---! Previous: sha1:e3a9a022e2cee15ae28a399325c0347ece6c529b
---! Hash: sha1:0cc72558e4bfe6c3f0d73c69bf2b26a7d189375a
+--! Previous: sha1:bfbb2ed9bbfef6aacf6bbf8e6e8cefb36d0bbdcf
+--! Hash: sha1:fb45b2a57bf844e02b4584726e9935996c229f28
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

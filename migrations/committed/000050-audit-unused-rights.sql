@@ -1,5 +1,5 @@
---! Previous: sha1:003386734a831ee7408cc3bdd6248f08ed1b218b
---! Hash: sha1:93da4377e9b738d07393241cb3e85ba0745c6f35
+--! Previous: sha1:9dc3eef8a42bf540bbe7a9195f3d7447b037cffc
+--! Hash: sha1:507b16a3876a1b54fab60161d644130bba18aee7
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:de09cee78a901d5fa32d9b453291bdbdf5d9d37a
---! Hash: sha1:04fa94f61059f26a55ee87c857b3e58a9a9f4048
+--! Previous: sha1:14f588d640e4f2017833751b698dc68a223c3324
+--! Hash: sha1:84f921a0b4c49edf1b3250e42ae304bad85d2ba3
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.
@@ -70,6 +70,10 @@ create view audit.findings with (security_invoker = true) as
   select name, level, object, detail, remedy from audit.claim_lints
   union all
   select name, level, object, detail, remedy from audit.column_lints
+  union all
+  select name, level, object, detail, remedy
+  from audit.move_lints m
+  where not exists (select from audit.accepted a where a.kind = m.name and a.object = m.object)
   union all
   -- The other kinds are lints.
   select

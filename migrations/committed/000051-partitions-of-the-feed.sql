@@ -1,5 +1,5 @@
---! Previous: sha1:93da4377e9b738d07393241cb3e85ba0745c6f35
---! Hash: sha1:e3a9a022e2cee15ae28a399325c0347ece6c529b
+--! Previous: sha1:507b16a3876a1b54fab60161d644130bba18aee7
+--! Hash: sha1:bfbb2ed9bbfef6aacf6bbf8e6e8cefb36d0bbdcf
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:0cc72558e4bfe6c3f0d73c69bf2b26a7d189375a
---! Hash: sha1:e908b773ec652f4cf1ae0c86e5f3572b90fd9730
+--! Previous: sha1:fb45b2a57bf844e02b4584726e9935996c229f28
+--! Hash: sha1:3eaecc456cb3922c8cf499ab73ca9414044ecb01
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

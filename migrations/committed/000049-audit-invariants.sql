@@ -1,5 +1,5 @@
---! Previous: sha1:04fa94f61059f26a55ee87c857b3e58a9a9f4048
---! Hash: sha1:003386734a831ee7408cc3bdd6248f08ed1b218b
+--! Previous: sha1:84f921a0b4c49edf1b3250e42ae304bad85d2ba3
+--! Hash: sha1:9dc3eef8a42bf540bbe7a9195f3d7447b037cffc
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
