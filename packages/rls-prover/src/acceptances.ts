@@ -1,6 +1,4 @@
-import { createHash } from 'node:crypto';
 import type { Catalogue } from './catalogue.ts';
-import type { BoundGoal } from './goals.ts';
 import type { Acceptance, Goal, Judgement } from './interface.ts';
 
 /** The acceptances of judgements, each by its object and the hash of what was accepted. */
@@ -54,17 +52,3 @@ const isSame = (
 /** The name by which a judgement is accepted. */
 const nameOf = ({ invariant, relation, command, role }: Goal): string =>
   JSON.stringify([invariant, relation, command, role]);
-
-/** A hash of what a goal is about: the invariant, the table, its policies, rights, triggers and functions, or the view. */
-export function hashOf({ invariant, relation, command, role }: BoundGoal, { functions, triggers }: Catalogue): string {
-  const text = JSON.stringify([
-    invariant,
-    { ...relation, privileges: relation.privileges[`${command} ${role}`], checks: [], keys: [] },
-    triggers.filter((trigger) => trigger.relation === relation.name),
-  ]);
-  const called = [...functions.values()].flat().filter(({ name }) => text.includes(`${name.split('.').at(-1)}`));
-  return createHash('sha256')
-    .update(JSON.stringify([text, called.map(({ hash }) => hash)]))
-    .digest('hex')
-    .slice(0, 16);
-}

@@ -161,9 +161,19 @@ const unnamed: Readonly<Record<string, string>> = {
   ...{ boolval: 'Boolean', ival: 'Integer', fval: 'Float', sval: 'String', join_using_alias: 'Alias' },
 };
 
-/** The first construct of a parse tree that is not understood, or null. */
+const memory = new WeakMap<object, string | null>();
+
+/** The first construct of a parse tree that is not understood, or null. A tree is searched once. */
 export function findUnknown(node: unknown): string | null {
   if (typeof node !== 'object' || node === null) return null;
+  const known = memory.get(node);
+  if (known !== undefined) return known;
+  const found = searchUnknown(node);
+  memory.set(node, found);
+  return found;
+}
+
+function searchUnknown(node: object): string | null {
   if (Array.isArray(node)) return firstOf(node.map(findUnknown));
   return firstOf(
     Object.entries(node).map(([name, value]) => {

@@ -14,6 +14,8 @@ export type Effects = {
   assigned: readonly string[] | null;
 };
 
+type OwnEffects = Effects & { called: readonly Routine[] };
+
 /** They decide how a query is executed, and not what it yields. */
 const harmlessSettings =
   /^(search_path|plan_cache_mode|jit|work_mem|enable_\w+|statement_timeout|lock_timeout|random_page_cost|cpu_\w+|from_collapse_limit|join_collapse_limit)=/;
@@ -27,40 +29,70 @@ const kinds =
  *
  * Sound by an allowlist: statements that read or change rows do so with the rights of who runs them. What else a statement is, text that is run,
  * settings, other languages, names without a schema that are not PostgreSQL's, and PostgreSQL's own functions that are not harmless
- * are not understood.
+ * are not understood. It is the union of what each function does that can be reached by calls.
  */
-export function effectsOf(
-  routine: Routine,
-  catalogue: Catalogue,
-  parser: Parser,
-  above: ReadonlySet<string> = new Set(),
-): Effects {
+export function effectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): Effects {
   const known = memory.get(routine);
   if (known) return known;
-  const body = bodyOf(routine, parser);
-  const text = typeof body === 'string' ? '' : JSON.stringify(body.statements);
-  const [problem] = typeof body === 'string' ? [body] : problemsOf(routine, body, catalogue);
+  const own = (one: Routine) => ownEffectsOf(one, catalogue, parser);
+  const all = reachedFrom(routine, own);
+  // What runs with its owner's rights, and may be called, is judged by itself.
+  const judged = reachedFrom(routine, own, ({ isDefiner, callers }) => isDefiner && callers.length > 0);
+  const [found] = judged.map(own).filter(({ unknown }) => unknown !== null);
   const effects: Effects = {
-    ...{ unknown: problem ? `${problem} in ${routine.name}` : null, place: routine.signature },
-    ...{ reads: /"RangeVar"/.test(text), writes: /"(Insert|Update|Delete|Merge)Stmt"/.test(text) },
-    assigned: typeof body === 'string' ? null : body.assigned,
+    ...(found ?? own(routine)),
+    reads: all.some((one) => own(one).reads || (one.isDefiner && one !== routine)),
+    writes: all.some((one) => own(one).writes),
+    assigned: own(routine).assigned,
   };
-  const within = new Set([...above, routine.signature]);
-  for (const name of typeof body === 'string' ? [] : namesIn(body.statements).calls)
-    for (const called of catalogue.functions.get(name) ?? []) {
-      if (within.has(called.signature) || isBuiltin(name, catalogue)) continue;
-      const isAggregate = called.isOfRows && called.source === null;
-      const inner = isAggregate
-        ? { unknown: `the aggregate ${name}`, place: called.signature, reads: true, writes: true }
-        : effectsOf(called, catalogue, parser, within);
-      // What runs with its owner's rights, and may be called, is judged by itself.
-      const isJudged = called.isDefiner && called.callers.length > 0;
-      if (inner.unknown && effects.unknown === null && !isJudged)
-        Object.assign(effects, { unknown: inner.unknown, place: inner.place });
-      effects.reads ||= inner.reads || called.isDefiner;
-      effects.writes ||= inner.writes;
-    }
   memory.set(routine, effects);
+  return effects;
+}
+
+/** A function and those that it calls, at any depth, in the order of the calls; but not by those that are left out. */
+function reachedFrom(
+  routine: Routine,
+  own: (one: Routine) => OwnEffects,
+  isLeftOut: (called: Routine) => boolean = () => false,
+): Routine[] {
+  const reached = new Set([routine]);
+  const walk = (from: Routine): void => {
+    for (const called of own(from).called) {
+      if (reached.has(called) || isLeftOut(called)) continue;
+      reached.add(called);
+      walk(called);
+    }
+  };
+  walk(routine);
+  return [...reached];
+}
+
+/** What the text of a function says, and which functions of the database's own it names. */
+function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): OwnEffects {
+  const known = ownMemory.get(routine);
+  if (known) return known;
+  const place = routine.signature;
+  const none = { place, assigned: null, called: [] };
+  const effects = ((): OwnEffects => {
+    if (routine.isOfRows && routine.source === null)
+      return { ...none, unknown: `the aggregate ${routine.name}`, reads: true, writes: true };
+    const body = bodyOf(routine, parser);
+    if (typeof body === 'string')
+      return { ...none, unknown: `${body} in ${routine.name}`, reads: false, writes: false };
+    const { calls, keys } = namesIn(body.statements);
+    const [problem] = problemsOf(routine, body, catalogue);
+    return {
+      place,
+      unknown: problem ? `${problem} in ${routine.name}` : null,
+      reads: keys.has('RangeVar'),
+      writes: ['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'].some((key) => keys.has(key)),
+      assigned: body.assigned,
+      called: [...calls]
+        .filter((name) => !isBuiltin(name, catalogue))
+        .flatMap((name) => catalogue.functions.get(name) ?? []),
+    };
+  })();
+  ownMemory.set(routine, effects);
   return effects;
 }
 
@@ -102,6 +134,7 @@ const isBuiltin = (name: string, { builtins, ownNames }: Catalogue): boolean =>
     : builtins.has(name) && !ownNames.has(name);
 
 const memory = new WeakMap<Routine, Effects>();
+const ownMemory = new WeakMap<Routine, OwnEffects>();
 
 function bodyOf({ language, body, source }: Routine, parser: Parser): Body | string {
   try {

@@ -1,34 +1,64 @@
 import type { FuncCall, Node } from './parse.ts';
 
-/** A name as it is written, its schema first. */
-export const pathOf = (path: readonly Node[]): string =>
-  path.map((part) => ('String' in part ? (part.String.sval ?? '') : '')).join('.');
+/** A name, its schema first. A part that has a dot itself stands in quotes, so that no name is read as another one. */
+const joined = (parts: readonly string[]): string =>
+  parts.map((part) => (/[."]/.test(part) ? JSON.stringify(part) : part)).join('.');
 
-/** All names of functions, operators and types within parse trees. */
-export function namesIn(nodes: unknown): { calls: Set<string>; operators: Set<string>; types: Set<string> } {
+/** A name as it is written in a parse tree. */
+export const pathOf = (path: readonly Node[]): string =>
+  joined(path.map((part) => ('String' in part ? (part.String.sval ?? '') : '')));
+
+/** The parts of a name as PostgreSQL prints it, in quotes where it needs them. */
+export const partsOf = (printed: string): string[] =>
+  [...printed.matchAll(/"((?:[^"]|"")*)"|[^".]+/g)].map(([part, quoted]) => quoted?.replaceAll('""', '"') ?? part);
+
+/** The name that a parse tree has for what PostgreSQL prints. */
+export const unquoted = (printed: string): string => joined(partsOf(printed));
+
+/** What parse trees mention: functions, operators, types and relations by name, and all keys of nodes, such as `whereClause`. */
+type Names = Readonly<Record<'calls' | 'operators' | 'types' | 'relations' | 'keys', ReadonlySet<string>>>;
+
+const memory = new WeakMap<object, Names>();
+
+/** All names within parse trees. A tree is walked once. */
+export function namesIn(trees: object): Names {
+  const known = memory.get(trees);
+  if (known) return known;
+  const [calls, types, relations, keys] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
   // A `case` with an argument and `using` compare without saying so.
-  const names = { calls: new Set<string>(), operators: new Set(['=']), types: new Set<string>() };
+  const operators = new Set(['=']);
+  const targets: Readonly<Record<string, Set<string>>> = {
+    operName: operators,
+    useOp: operators,
+    names: types,
+    name: operators,
+  };
   const walk = (node: unknown): void => {
     if (typeof node !== 'object' || node === null) return;
     for (const [key, value] of Object.entries(node)) {
-      const target = targets[key];
-      if (target && Array.isArray(value))
-        names[target].add(pathOf(value as Node[]) + (key === 'funcname' ? givenTo(node as FuncCall) : ''));
+      keys.add(key);
       // The name of an `A_Expr` is an operator's; that of other nodes is a text.
-      else if (key === 'name' && Array.isArray(value)) names.operators.add(pathOf(value as Node[]));
+      if (key === 'funcname') calls.add(pathOf(value) + givenTo(node as FuncCall));
+      else if (Array.isArray(value)) targets[key]?.add(pathOf(value));
+      else if (key === 'relname' && 'schemaname' in node)
+        relations.add(joined([String(node.schemaname), String(value)]));
       walk(value);
     }
   };
-  walk(nodes);
+  walk(trees);
+  const names = { calls, operators, types, relations, keys };
+  memory.set(trees, names);
   return names;
 }
+
+/** The columns of `old`, `new` and `claims` that an invariant's expression names. */
+export const referencesIn = (expression: Node): { row: string; column: string }[] =>
+  [...JSON.stringify(expression).matchAll(reference)].map(([, row = '', column = '']) => ({ row, column }));
+
+const reference = /\{"String":\{"sval":"(old|new|claims)"\}\},\{"String":\{"sval":"([^"]*)"\}\}/g;
 
 /** The literal that `set_config` sets. */
 function givenTo({ funcname, args: [setting] = [] }: FuncCall): string {
   const name = setting && 'A_Const' in setting ? setting.A_Const.sval?.sval : undefined;
   return name && /^(pg_catalog\.)?set_config$/.test(pathOf(funcname ?? [])) ? `(${name})` : '';
 }
-
-const targets: Readonly<Record<string, 'calls' | 'operators' | 'types'>> = {
-  ...{ funcname: 'calls', operName: 'operators', useOp: 'operators', names: 'types' },
-};

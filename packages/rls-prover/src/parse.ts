@@ -22,55 +22,76 @@ export type Body = {
   assigned: readonly string[] | null;
 };
 
+/** Loads the parser. It parses a text once: trees are shared, and nobody changes them. */
 export async function loadParser(): Promise<Parser> {
   await loadModule();
 
-  function query(text: string): SelectStmt {
-    // The parser refuses an empty text, such as the body of a function that is stored parsed.
-    const statements = parseSync(text || ';').stmts ?? [];
-    const [first] = statements;
-    if (statements.length !== 1 || !first?.stmt || !('SelectStmt' in first.stmt))
-      throw new NotUnderstood('more than one select');
-    return first.stmt.SelectStmt;
-  }
-
+  const query = remembered(parseQuery);
+  const [bodyOfSql, bodyOfPlPgSql] = [remembered(parseSql), remembered(parsePlPgSql)];
   return {
     query,
     body(language, body, source) {
-      if (language === 'sql') {
-        if (body.trim() === '') throw new NotUnderstood('a body that is stored parsed');
-        return { statements: statementsOf(body), kinds: new Set(), assigned: [] };
-      }
+      if (language === 'sql') return bodyOfSql(body);
       if (language !== 'plpgsql' || source === null) throw new NotUnderstood(`the language ${language}`);
-      try {
-        return bodyOf(parsePlPgSQLSync(source) as unknown as PlPgSql);
-      } catch {
-        // The parser knows no array of a composite type, which a header may have and a body need not.
-        return bodyOf(
-          parsePlPgSQLSync(
-            source.replaceAll(/^ RETURNS .*\[\]$|\b[\w".]+\[\](?=[,)])/gm, (type) =>
-              type.startsWith(' ') ? ' RETURNS text' : 'text',
-            ),
-          ) as unknown as PlPgSql,
-        );
-      }
+      return bodyOfPlPgSql(source);
     },
     expression(text) {
       const [target] = query(`select ${text}`).targetList ?? [];
       if (!target || !('ResTarget' in target) || !target.ResTarget.val) throw new NotUnderstood(text);
       return target.ResTarget.val;
     },
-    returned(source) {
-      // A variable may have the name of a parameter, and a directive say which of two names is meant.
-      if (source === null || /\bdeclare\b|#/i.test(source)) return null;
-      const parsed = parsePlPgSQLSync(source) as unknown as PlPgSql;
-      const body = parsed.plpgsql_funcs?.[0]?.PLpgSQL_function?.action?.PLpgSQL_stmt_block;
-      const [statement, ...others] = body?.body ?? [];
-      // PL/pgSQL adds an empty return at the end.
-      const isAll = others.every(({ PLpgSQL_stmt_return: end }) => end && !end.expr) && !body?.exceptions;
-      return (isAll && statement?.PLpgSQL_stmt_return?.expr?.PLpgSQL_expr.query) || null;
-    },
+    returned: remembered(parseReturned),
   };
+}
+
+/** A function that remembers its results for some thousand texts. */
+function remembered<Text extends string | null, Result>(parse: (text: Text) => Result): (text: Text) => Result {
+  const known = new Map<Text, Result>();
+  return (text) => {
+    const found = known.get(text);
+    if (found !== undefined) return found;
+    const result = parse(text);
+    if (known.size >= 5000) known.clear();
+    known.set(text, result);
+    return result;
+  };
+}
+
+function parseQuery(text: string): SelectStmt {
+  // The parser refuses an empty text, such as the body of a function that is stored parsed.
+  const statements = parseSync(text || ';').stmts ?? [];
+  const [first] = statements;
+  if (statements.length !== 1 || !first?.stmt || !('SelectStmt' in first.stmt))
+    throw new NotUnderstood('more than one select');
+  return first.stmt.SelectStmt;
+}
+
+function parseReturned(source: string | null): string | null {
+  // A variable may have the name of a parameter, and a directive say which of two names is meant.
+  if (source === null || /\bdeclare\b|#/i.test(source)) return null;
+  const parsed = parsePlPgSQLSync(source) as unknown as PlPgSql;
+  const body = parsed.plpgsql_funcs?.[0]?.PLpgSQL_function?.action?.PLpgSQL_stmt_block;
+  const [statement, ...others] = body?.body ?? [];
+  // PL/pgSQL adds an empty return at the end.
+  const isAll = others.every(({ PLpgSQL_stmt_return: end }) => end && !end.expr) && !body?.exceptions;
+  return (isAll && statement?.PLpgSQL_stmt_return?.expr?.PLpgSQL_expr.query) || null;
+}
+
+function parseSql(body: string): Body {
+  if (body.trim() === '') throw new NotUnderstood('a body that is stored parsed');
+  return { statements: statementsOf(body), kinds: new Set(), assigned: [] };
+}
+
+function parsePlPgSql(source: string): Body {
+  try {
+    return bodyOf(parsePlPgSQLSync(source) as unknown as PlPgSql);
+  } catch {
+    // The parser knows no array of a composite type, which a header may have and a body need not.
+    const plain = source.replaceAll(/^ RETURNS .*\[\]$|\b[\w".]+\[\](?=[,)])/gm, (type) =>
+      type.startsWith(' ') ? ' RETURNS text' : 'text',
+    );
+    return bodyOf(parsePlPgSQLSync(plain) as unknown as PlPgSql);
+  }
 }
 
 const statementsOf = (text: string): Node[] => (parseSync(text).stmts ?? []).flatMap(({ stmt }) => stmt ?? []);

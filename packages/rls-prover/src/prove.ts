@@ -1,4 +1,4 @@
-import { Acceptances, hashOf } from './acceptances.ts';
+import { Acceptances } from './acceptances.ts';
 import { readBeside } from './beside.ts';
 import { type Relation, type Routine, readCatalogue } from './catalogue.ts';
 import { checkOptions } from './checkOptions.ts';
@@ -6,6 +6,7 @@ import { openCounterexamples } from './counterexample.ts';
 import { definersOf, questionsOfBody } from './definers.ts';
 import type { Hints } from './ExampleRows.ts';
 import { type BoundGoal, goalsOf, inFull, isPrivileged, noteAssigned } from './goals.ts';
+import { createHashes } from './hashes.ts';
 import type { Judgement, Options } from './interface.ts';
 import { type Given, type Question, questionOf } from './invariants.ts';
 import { TooLarge } from './problem.ts';
@@ -63,6 +64,7 @@ async function judgeGoals(
 ): Promise<Judgement[]> {
   const { examples, isAsked = () => true } = options;
   const refute = examples ? openCounterexamples(options, examples, given.catalogue) : neither;
+  const hashOf = createHashes(given.catalogue);
   const judgements: Judgement[] = [];
   for (const goal of goalsOf(given.catalogue, given.invariants)) {
     const { invariant, relation, command, role } = goal;
@@ -71,7 +73,7 @@ async function judgeGoals(
       relation: relation.name,
       command,
       role,
-      hash: hashOf(goal, given.catalogue),
+      hash: hashOf(goal),
     };
     if (!isAsked(named)) continue;
     // A judgement that is accepted needs no counterexample.

@@ -79,8 +79,8 @@ const statement = `
     from looked_at o, aclexplode(coalesce(o.acl, acldefault(o.kind, o.owner))) r
     where o.kind is not null and r.grantee <> o.owner and r.grantee in (select oid from client)
   ),
-  initial as (
-    select o.class, o.id, o.part, r.grantee, r.privilege_type as privilege
+  initial (class, id, part, grantee, privilege) as (
+    select o.class, o.id, o.part, r.grantee, r.privilege_type
     from looked_at o
     left join pg_init_privs i on i.objoid = o.id and i.classoid = o.class and i.objsubid = o.part and i.privtype = 'i',
     aclexplode(coalesce(i.initprivs, acldefault(o.kind, o.owner))) r
@@ -106,10 +106,10 @@ const statement = `
       when kind in ('F', 'S', 'L') then 'no policy guards it'
       else 'a client may make objects, or hang its own on those of others'
     end
-  from held h
+  from held
   where case
     when kind = 'd' then privilege in ('CREATE', 'TEMPORARY')
-    when not is_own then not exists (select from initial i where (i.class, i.id, i.part, i.grantee, i.privilege) = (h.class, h.id, h.part, h.grantee, h.privilege))
+    when not is_own then (class, id, part, grantee, privilege) not in (select * from initial)
     -- An ignored schema is judged once, by the right to use it.
     when is_hidden then class = 'pg_namespace'::regclass or (select nspname ~ '^(pg_|information_schema$)' from pg_namespace where oid = schema) and kind in ('r', 'c', 'f', 's')
     when kind in ('F', 'S', 'L') then true

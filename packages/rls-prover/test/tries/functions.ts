@@ -48,6 +48,15 @@ export const nested: Tries = {
     ...{ ...calls, sees: /bbbbbbbb/ },
     given: `${helper(`select string_agg(word, ',') from ts_stat('select to_tsvector(''simple'', tenant_id::text) from app.users')`)} ${outer('select app.helper()')}`,
   },
+  'calls one of two that call each other': {
+    ...calls,
+    given: `create function app.first(n int) returns text language plpgsql stable as $$ declare t text; begin
+        if n > 0 then return app.second(n - 1); end if; execute 'select string_agg(name || tenant_id, '','') from app.users' into t; return t; end $$;
+      create function app.second(n int) returns text language sql stable as $$ select app.first(n) $$;
+      create function app.before() returns text language sql stable ${definer} as $$ select app.first(0) $$;
+      revoke execute on all functions in schema app from public; grant execute on function app.tenant_id(), app.user_id() to member; ${outer('select app.second(0)')}`,
+    names: /app\.entry/,
+  },
   'calls one in another language': {
     ...calls,
     given: `create function app.helper() returns text language plpgsql stable as $$ declare t text; begin ${everything.replace(' from', ' into t from')}; return t; end $$;
