@@ -26,7 +26,7 @@ const pages: { path: string; isReady: (page: Page) => Promise<unknown> }[] = [
       ]),
   },
   { path: '/playground', isReady: (page) => page.getByText('Send query Users').waitFor() },
-  { path: '/documentations/graphql', isReady: (page) => page.locator('#graph .box').waitFor() },
+  { path: '/documentations/graphql', isReady: (page) => page.locator('.drawing .box').first().waitFor() },
 ];
 
 const demo = await startDemo();

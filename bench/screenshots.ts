@@ -71,7 +71,7 @@ const pictures: Record<string, Picture> = {
   },
   documentation: {
     path: '/documentations/graphql',
-    prepare: (page) => page.locator('#graph').getByText('Unit', { exact: true }).first().waitFor(),
+    prepare: (page) => page.locator('.drawing').getByText('Unit', { exact: true }).first().waitFor(),
   },
   // README's picture of a request's way, as GitHub shows it.
   request: {

@@ -9,6 +9,8 @@ import type {
 export type ConstraintRule = {
   readonly comment?: string;
   readonly argument?: string;
+  /** Whether another row has the value; otherwise the value itself is wrong. */
+  readonly isUnique: boolean;
   /** Names the columns as the graph does. */
   readonly fallback: string;
 };
@@ -20,6 +22,10 @@ export type ConstraintRules = ReadonlyMap<string, ConstraintRule>;
 export const ruleKey = (schema = '', tableOrDomain = '', constraint = '') =>
   JSON.stringify([schema, tableOrDomain, constraint]);
 
+/** Whether a key is of a constraint of this table or domain. */
+export const isRuleOf = (key: string, schema: string, table: string) =>
+  key.startsWith(ruleKey(schema, table).replace(/,""\]$/, ','));
+
 export const columnKey = (schema = '', table = '', column = '') => JSON.stringify([schema, table, 'not null', column]);
 
 /** Where a partition has no comment, its table's applies. */
@@ -27,8 +33,8 @@ export function rulesOf(introspection: Introspection, camelCase: (name: string) 
   const { indexes, constraints, classes } = introspection;
   const above = createAbove(introspection);
   const rules = new Map<string, ConstraintRule>();
-  const add = (key: string, fallback: string, words: Words) =>
-    rules.set(key, { ...rules.get(key), fallback, ...words });
+  const add = (key: string, fallback: string, words: Words, isUnique = false) =>
+    rules.set(key, { ...rules.get(key), fallback, isUnique, ...words });
   const namesOf = (table: PgClass, numbers: readonly number[]) =>
     table
       .getAttributes()
@@ -39,7 +45,7 @@ export function rulesOf(introspection: Introspection, camelCase: (name: string) 
     const [table, own] = [index.getClass(), index.getIndexClass()];
     if (!table || !own) continue;
     const fallback = used(namesOf(table, index.indkey ?? []));
-    add(ruleKey(...pathOf(table), own.relname), fallback, wordsOf(own, above.table));
+    add(ruleKey(...pathOf(table), own.relname), fallback, wordsOf(own, above.table), true);
   }
   for (const constraint of constraints) {
     const [table, domain] = [constraint.getClass(), constraint.getType()];
@@ -47,7 +53,8 @@ export function rulesOf(introspection: Introspection, camelCase: (name: string) 
     const describe = fallbacks[constraint.contype];
     if (!path || !describe) continue;
     const fallback = describe(table ? namesOf(table, constraint.conkey ?? []) : []);
-    add(ruleKey(...path, constraint.conname), fallback, wordsOf(constraint, above.constraint));
+    const isUnique = ['u', 'p', 'x'].includes(constraint.contype);
+    add(ruleKey(...path, constraint.conname), fallback, wordsOf(constraint, above.constraint), isUnique);
   }
   for (const table of classes.filter(({ relkind }) => relkind === 'r' || relkind === 'p')) {
     for (const column of table.getAttributes().filter(({ attnotnull }) => attnotnull)) {

@@ -20,6 +20,8 @@ export function createRouteOf(pages: readonly string[]): (url: string) => string
   return (url) => {
     const path = spellingOf(url);
     if (routes.has(path)) return path;
+    const page = pages.find((it) => path.startsWith(`${it}/`));
+    if (page) return page;
     return path.startsWith('/assets/') ? '/assets' : 'other';
   };
 }

@@ -30,25 +30,34 @@ export type PageContext = {
   readonly demo: DemoAccess | null;
 };
 
-/** `assets` are the files of packages that the page uses. */
-export type ServedPage = { readonly assets?: Router; readonly page: RequestHandler | RequestHandler[] };
+/**
+ * `assets` are the files of packages that the page uses.
+ * `below` answers the paths below the page's own, each named by the parameter `part`.
+ */
+export type ServedPage = {
+  readonly assets?: Router;
+  readonly page: RequestHandler | RequestHandler[];
+  readonly below?: RequestHandler[];
+};
 
 type Content = Pick<Site, 'title' | 'assetsPath' | 'links' | 'here'> & {
   /** The tool of the page with its version, shown beside that of the service. */
   readonly madeWith?: string;
+  /** What is before everything else of the bar, for keyboards. */
+  readonly first?: Html;
   readonly head?: Html;
   readonly body: Html;
 };
 
 /** A whole document: the bar that all pages share, and the content below it. */
-export function renderPage({ title, assetsPath, links, here, madeWith, head, body }: Content): string {
+export function renderPage({ title, assetsPath, links, here, madeWith, first, head, body }: Content): string {
   return renderDocument(
     title,
     html`<link rel="icon" href="${assetsPath}icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${assetsPath}page.css">
 ${head}`,
     html`<header class="bar">
-<a class="brand" href="${links[0]?.href}"><img src="${assetsPath}icon.svg" alt="" width="20" height="20"> Graph Query Service</a>
+${first}<a class="brand" href="${links[0]?.href}"><img src="${assetsPath}icon.svg" alt="" width="20" height="20"> Graph Query Service</a>
 <nav aria-label="Explorers">${links.slice(1).map((link) => renderLink(link, here))}</nav>
 <span class="version">${[`v${serviceVersion}`, madeWith].filter(Boolean).join(' · ')}</span>
 </header>

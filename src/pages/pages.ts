@@ -20,7 +20,7 @@ export const pages: readonly Page[] = [
   {
     path: '/documentations/graphql',
     title: 'Documentation',
-    description: 'The schema as a graph and in writing, tokens, errors, limits',
+    description: 'The types as a graph, a page for each, tokens, errors, limits',
     create: async (context) => (await import('./documentation/createDocumentation.ts')).createDocumentation(context),
   },
 ];

@@ -42,9 +42,10 @@ export async function createPagesRouter({ url, ...context }: PagesContext): Prom
     await sendSchema(request, response.set('Cache-Control', 'no-cache'));
   });
   for (const { path, title, create } of served) {
-    const { assets, page } = await create({ ...context, site: siteAt(path, title) });
+    const { assets, page, below } = await create({ ...context, site: siteAt(path, title) });
     if (assets) router.use(assets);
     router.get(path, page);
+    if (below) router.get(`${path}/:part`, below);
   }
   return router;
 }

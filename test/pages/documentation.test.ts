@@ -1,18 +1,20 @@
-import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, type OpenPage, openPage } from '../support/browser.ts';
-import { type Demo, getDemoToken, startTestDemo } from '../support/demo.ts';
+import { type Demo, startTestDemo } from '../support/demo.ts';
 import { until } from '../support/until.ts';
 
 describe('the documentation', () => {
   let demo: Demo;
   let browser: Browser;
+  let axe: string;
   let opened: OpenPage;
   let page: Page;
 
   beforeAll(async () => {
+    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     demo = await startTestDemo();
     browser = await launchBrowser();
   });
@@ -22,12 +24,13 @@ describe('the documentation', () => {
     await demo.stop();
   });
 
+  const start = '/documentations/graphql';
   async function open(width: number, colorScheme: 'light' | 'dark'): Promise<void> {
     opened = await openPage(browser, { baseUrl: demo.url, width, colorScheme });
     ({ page } = opened);
-    await page.goto(`${demo.url}/documentations/graphql`);
-    await page.locator('#lines path').first().waitFor();
   }
+  const go = (part = '') => page.goto(demo.url + start + part);
+  const focused = () => page.evaluate('document.activeElement.id || document.activeElement.textContent.trim()');
 
   afterEach(async () => {
     // A style or script that the policy refuses would be among them.
@@ -35,25 +38,39 @@ describe('the documentation', () => {
   });
 
   describe.each([
-    [1280, 'light'],
-    [390, 'dark'],
-  ] as const)('%i pixels wide, %s', (width, colorScheme) => {
+    [360, 'dark', ['', '/User', '/Mutation', '/errors']],
+    [1280, 'light', ['', '/User', '/CredentialInput', '/tokens']],
+    [1920, 'dark', ['']],
+  ] as const)('%i pixels wide, %s', (width, colorScheme, parts) => {
     beforeAll(() => open(width, colorScheme));
     afterAll(() => opened.close());
 
-    it('breaks no word of a table, and fits', async () => {
-      expect(await page.locator('th, td').count()).toBeGreaterThan(80);
-      expect(await page.evaluate(brokenWords)).toEqual([]);
+    it.each(parts)('fits, and breaks no rule of accessibility: %s', async (part) => {
+      await go(part);
+      await page.evaluate("for (const it of document.querySelectorAll('details')) it.open = true");
+
       expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+      await page.evaluate(axe);
+      const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResults;
+      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
+      expect(passes.length).toBeGreaterThan(20);
     });
 
-    it('draws the types in the colours of the scheme, and leads from there to their descriptions', async () => {
-      const background = await page.evaluate('getComputedStyle(graph).backgroundColor');
+    it('breaks no word of a table', async () => {
+      await go('/errors');
+      expect(await page.locator('th, td').count()).toBeGreaterThan(40);
+      expect(await page.evaluate(brokenWords)).toEqual([]);
+    });
+
+    it('draws the types in the colours of the scheme, each of which leads to its page', async () => {
+      await go();
+      const background = await page.evaluate("getComputedStyle(document.querySelector('.sheet')).backgroundColor");
       expect(background).toBe(colorScheme === 'light' ? 'rgb(255, 255, 255)' : 'rgb(27, 30, 43)');
 
-      await page.locator('[id="TYPE::Unit"]').click();
-      expect(new URL(page.url()).hash).toBe('#Unit');
-      expect(await page.locator('article#Unit').innerText()).toContain('children');
+      await page.locator('.drawing').getByRole('link', { name: 'Unit', exact: true }).click();
+      await page.getByRole('heading', { name: 'Unit type' }).waitFor();
+      expect(new URL(page.url()).pathname).toBe(`${start}/Unit`);
+      expect(await page.getByRole('main').innerText()).toContain('usersWithAccess');
     });
   });
 
@@ -61,67 +78,89 @@ describe('the documentation', () => {
     beforeAll(() => open(1280, 'light'));
     afterAll(() => opened.close());
 
-    it('shows the whole diagram, legibly, its control beside it, and mutations', async () => {
-      const control = await page.getByLabel('Every field').boundingBox();
-      const diagram = await page.locator('#graph').boundingBox();
-
-      expect(await page.evaluate('graph.scrollWidth - graph.clientWidth')).toBe(0);
-      expect(await page.evaluate('getComputedStyle(graph.querySelector(".box")).fontSize')).toBe('14px');
-      expect((control?.y ?? 0) + (control?.height ?? 0)).toBeLessThan(diagram?.y ?? 0);
-      expect(await fieldsOf('Mutation')).toEqual([
-        ...[
-          'beaconCardCreate',
-          'identificationCodeCreate',
-          'nfcCardCreate',
-          'unitCreate',
-          'userCreate',
-          'webhookCreate',
-        ],
-        ...['cardUpdate', 'unitUpdate', 'userUpdate', 'webhookUpdate', 'accessGrant', 'cardAssign', 'accessRevoke'],
-        ...[
-          'cardUnassign',
-          'webhookRedeliver',
-          'webhookRotateSecret',
-          'cardDelete',
-          'unitDelete',
-          'userDelete',
-          'usersDelete',
-        ],
-        ...['webhookDelete', 'cardsSync', 'unitsSync', 'usersSync'],
-      ]);
-      expect(await page.locator('[id="TYPE::Mutation"] [data-to="User"]').count()).toBe(3);
+    it('shows the whole drawing, without a bar to scroll it', async () => {
+      await go();
+      const frame = page.locator('.sheet');
+      expect(await frame.evaluate((it) => it.scrollWidth - it.clientWidth)).toBe(0);
     });
 
-    it('shows few fields until asked for all, and its lines lead to the titles before and after', async () => {
-      expect(await fieldsOf('User')).toEqual(['cardAssignments[]', 'accessGrants[]', 'accessibleUnits[]']);
-      expect(await page.locator('#lines path').count()).toBeGreaterThan(10);
-      expect(await page.evaluate(lostLines)).toBe(0);
+    it('is searched by keyboard alone: first stop of Tab, "/", arrows, Enter, Escape', async () => {
+      await go('/Unit');
+      await page.keyboard.press('Tab');
+      expect(await focused()).toBe('search');
+      await page.locator('h1').click();
+      await page.keyboard.press('/');
+      expect(await focused()).toBe('search');
 
-      await page.getByLabel('Every field').check();
-      expect(await fieldsOf('User')).toContain('externalIdentifier');
-      await until(async () => (await page.evaluate(lostLines)) === 0);
+      await page.keyboard.type('usercr');
+      await page.getByText(/^\d+ found$/).waitFor();
+      await page.keyboard.press('ArrowDown');
+      expect(await focused()).toContain('Mutation.userCreate');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${demo.url}${start}/Mutation#userCreate`);
+      expect(await page.locator('article:target').innerText()).toContain('Adds a user to the organization.');
+
+      await page.keyboard.press('/');
+      await page.keyboard.type('unheard of');
+      await page.getByText('0 found').waitFor();
+      await page.keyboard.press('Escape');
+      expect(await page.locator('#results').isVisible()).toBe(false);
+      // In a field it is a character.
+      await page.keyboard.type('/');
+      expect(await page.locator('#search').inputValue()).toBe('/');
     });
 
-    const fieldsOf = (type: string) => page.locator(`[id="TYPE::${type}"] > span:visible`).allTextContents();
+    it.each([
+      ['unit', '/Unit'],
+      ['accessibleunits', '/User#accessibleUnits'],
+      ['conflict', '/errors#CONFLICT'],
+      ['retry-after', '/errors#too-many-requests'],
+      ['nfc chip', '/Mutation#nfcCardCreate'],
+    ])('finds by a name or a word: %s', async (words, place) => {
+      await go();
+      await page.locator('#search').fill(words);
+      await page.keyboard.press('Enter');
+      await page.waitForURL(`${demo.url}${start}${place}`);
+    });
 
-    it('finds types, fields and sections, by keyboard alone', async () => {
-      for (const [words, first] of [
-        ['unit', 'Unit'],
-        ['usercreate', 'Mutation.userCreate'],
-        ['retry-after', 'too-many-requests'],
-      ]) {
-        await page.getByLabel('Search').fill(words ?? '');
-        await page.keyboard.press('Enter');
-        await until(() => new URL(page.url()).hash === `#${first}`);
+    it('is walked through by Tab: search, pages, text, contents', async () => {
+      await go('/Card');
+      const stops: string[] = [];
+      for (let count = 0; count < 60 && stops.at(-1) !== 'schema.graphql'; count++) {
+        await page.keyboard.press('Tab');
+        stops.push(String(await focused()));
       }
+      expect(stops.slice(0, 5)).toEqual(['search', 'Graph Query Service', 'GraphiQL', 'Playground', 'Documentation']);
+      expect(stops).toEqual(expect.arrayContaining(['BeaconCard', 'Mutation', 'Access tokens', 'schema.graphql']));
+      expect(stops.indexOf('cardUpdate')).toBeLessThan(stops.indexOf('Overview'));
+    });
 
-      await page.getByLabel('Search').fill('unheard of');
-      expect(await page.locator('#found-count').innerText()).toBe('0 found');
-      await page.getByLabel('Search').fill('');
-      expect(await page.getByRole('link', { name: 'Access tokens' }).isVisible()).toBe(true);
+    it('tells of a mutation its arguments, its errors and what it returns', async () => {
+      await go('/Mutation#userCreate');
+      const text = await page.locator('article#userCreate').innerText();
+
+      expect(text).toContain('fullName: String!');
+      expect(text).toContain('user: User');
+      expect(text).toContain('CONFLICT of email: Another user has this e-mail address.');
+      expect(text).toContain('BAD_USER_INPUT of locale: ');
+      expect(text).not.toContain('NOT_FOUND');
+      expect(await page.locator('article#userDelete').innerText()).toContain('NOT_FOUND of id');
+    });
+
+    it('opens an example in GraphiQL, which runs it when told to', async () => {
+      await go('/App#users');
+      await page.getByRole('link', { name: 'Open in GraphiQL the example of App.users' }).click();
+      await page.locator('.graphiql-query-editor').getByText('query AppUsers').waitFor();
+      expect(new URL(page.url()).hash).toBe('');
+      expect(await page.locator('.result-window').innerText()).not.toContain('fullName');
+
+      await page.getByRole('button', { name: /^Execute query/ }).click();
+      await page.locator('.result-window').getByText('Ada Lovelace').waitFor();
+      await opened.settled();
     });
 
     it('copies code', async () => {
+      await go('/tokens');
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       const code = page.locator('.code').first();
 
@@ -131,45 +170,45 @@ describe('the documentation', () => {
       expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await code.locator('pre').textContent());
     });
 
-    it('has an example of every operation, each of which the demo answers', async () => {
-      const roots = (await rootFields(demo)).toSorted();
-      const examples = await page.evaluate<{ of: string; command: string }[]>(`
-        [...document.querySelectorAll('dd .example')].map((example) => ({
-          of: example.closest('dd').previousElementSibling.id,
-          command: example.querySelector('.code:last-child pre').textContent,
-        }))`);
-      expect(examples.map(({ of }) => of).filter((of) => /^(Query|Mutation|Subscription)/.test(of))).toEqual(
-        expect.arrayContaining(roots),
-      );
-      expect(examples.map(({ of }) => of)).toEqual(expect.arrayContaining(['App.users', 'User.accessibleUnits']));
-
-      for (const { command } of examples.filter(isStream))
-        expect(await follow(demo, command)).toContain('"typeName":"Unit"');
-      for (const { of, command } of examples.filter((example) => !isStream(example))) {
-        const { errors, data } = (await run(demo, command)) as { errors?: unknown; data?: Record<string, unknown> };
-        expect([of, errors]).toEqual([of, undefined]);
-        expect([of, Object.values(data ?? {})]).toEqual([of, [expect.anything()]]);
-      }
+    it('answers 404 for a type that is not there', async () => {
+      expect((await fetch(`${demo.url}${start}/Unheard`)).status).toBe(404);
+      expect((await fetch(`${demo.url}${start}/User`)).status).toBe(200);
     });
 
-    it('has commands for tokens that work', async () => {
-      const shown = await page.locator('.code:not(.example *) pre').allTextContents();
-      // Its code comes by a browser.
-      const commands = shown.filter((command) => !command.includes('code=CODE'));
-      const answers = [];
-      for (const command of commands) answers.push(await run(demo, command));
-
-      const tokens = expect.objectContaining({ access_token: expect.any(String) });
-      expect(shown).toHaveLength(commands.length + 1);
-      expect(answers).toEqual([
-        ...[tokens, tokens, tokens, tokens],
-        expect.objectContaining({ application: { uid: 'demo-backend' } }),
-        expect.objectContaining({ active: true }),
-        {},
-        {},
-        { data: { viewer: { fullName: 'Ada Lovelace' } } },
-      ]);
+    it('has no link that leads nowhere', async () => {
+      const missing: string[] = [];
+      const read = new Map<string, string>();
+      const textOf = async (path: string) => {
+        const known = read.get(path);
+        if (known !== undefined) return known;
+        const response = await fetch(demo.url + path);
+        const text = response.ok ? await response.text() : '';
+        read.set(path, text);
+        return text;
+      };
+      for (const part of ['', '/User', '/Mutation', '/Query', '/errors', '/tokens'])
+        for (const [, href = ''] of (await textOf(start + part)).matchAll(/ href="(?!https?:)([^"]*)"/g)) {
+          const { pathname, hash } = new URL(href.replaceAll('&#38;', '&'), demo.url + start + part);
+          const text = await textOf(pathname);
+          const isThere =
+            text !== '' && (hash === '' || pathname === '/graphiql' || text.includes(` id="${hash.slice(1)}"`));
+          if (!isThere) missing.push(`${start}${part}: ${href}`);
+        }
+      expect(read.size).toBeGreaterThan(80);
+      expect(missing).toEqual([]);
     });
+  });
+
+  it('can be read without a script', async () => {
+    const context = await browser.newContext({ javaScriptEnabled: false });
+    const plain = await context.newPage();
+    await plain.goto(demo.url + start);
+    expect(await plain.getByRole('search').isVisible()).toBe(false);
+    await plain.getByRole('link', { name: 'userCreate', exact: true }).click();
+    expect(await plain.locator('article#userCreate').innerText()).toContain('Adds a user');
+    await plain.locator('.drawing, .contents').getByRole('link', { name: 'User', exact: true }).click();
+    await until(async () => (await plain.title()).startsWith('User'));
+    await context.close();
   });
 });
 
@@ -187,111 +226,3 @@ const brokenWords = `[...document.querySelectorAll('th, td')].flatMap((cell) => 
   }
   return broken;
 })`;
-
-/** How many lines of the diagram do not end at the title of the type that their field leads to. */
-const lostLines = `(() => {
-  const lines = [...document.querySelectorAll('#lines path')];
-  const names = [...document.querySelectorAll('#graph [data-to]')].flatMap((row) => row.dataset.to.split(' '));
-  const top = document.getElementById('columns').getBoundingClientRect().y;
-  return Math.abs(lines.length - names.length) + names.filter((name, index) => {
-    const title = document.getElementById('TYPE::' + name).firstElementChild.getBoundingClientRect();
-    const end = lines[index].getPointAtLength(lines[index].getTotalLength());
-    return Math.abs(end.y - (title.y + title.height / 2 - top)) > 1;
-  }).length;
-})()`;
-
-/** Runs a command of the page as it stands there. */
-async function run(demo: Demo, command: string): Promise<unknown> {
-  const { stdout } = await paste(await fill(demo, command));
-  return JSON.parse(stdout);
-}
-
-const isStream = ({ of }: { of: string }) => of.startsWith('Subscription.');
-
-/** Runs one that follows changes, which come only once it is connected, until it has shown one. @returns what it has shown */
-async function follow(demo: Demo, command: string): Promise<string> {
-  const pasted = paste(`exec ${await fill(demo, command)}`);
-  let shown = '';
-  pasted.child.stdout?.on('data', (text: string) => {
-    shown += text;
-  });
-  const token = await getDemoToken(demo);
-  await until(async () => {
-    await ask(demo, 'mutation { unitCreate(name: "Annex") { unit { id } } }', token);
-    return shown.includes('data: ');
-  });
-  pasted.child.kill();
-  await pasted.catch(() => undefined);
-  return shown;
-}
-
-/** Curl is last on the path, so that the machine's own is used where there is one. */
-const paste = (command: string) =>
-  promisify(execFile)('sh', ['-c', command], {
-    env: { PATH: `${process.env.PATH}:${fileURLToPath(new URL('../support/bin', import.meta.url))}` },
-  });
-
-/** The command with what its words in capitals stand for. */
-async function fill(demo: Demo, command: string): Promise<string> {
-  const { clientSecret, password, externalAuthenticationToken } = demo.credentials;
-  const signIn = { grant_type: 'password', client_id: 'demo-mobile', username: 'ada@demo.test', password };
-  const client = { client_id: 'demo-backend', client_secret: clientSecret };
-  const ofUser = command.includes('viewer');
-  const tokens = await issue(demo, ofUser ? signIn : { ...client, grant_type: 'client_credentials', scope: 'app' });
-  const clientId = command.includes('external_authentication_token=') ? 'demo-external' : 'demo-mobile';
-  const values: Record<string, string> = {
-    ACCESS_TOKEN: tokens.access_token,
-    REFRESH_TOKEN: tokens.refresh_token,
-    CLIENT_ID: command.includes('grant_type=password') ? clientId : 'demo-backend',
-    CLIENT_SECRET: clientSecret,
-    EMAIL: 'ada@demo.test',
-    PASSWORD: password,
-    TOKEN: externalAuthenticationToken,
-    '"ID"': JSON.stringify(command.includes('"ID"') ? await someId(demo, /webhook/.test(command)) : null),
-    DELIVERY_ID: command.includes('DELIVERY_ID') ? await someDeliveryId(demo) : '',
-  };
-  return command.replace(/"ID"|\b[A-Z_]+\b/g, (word) => values[word] ?? word);
-}
-
-async function issue({ url }: Demo, parameters: Record<string, string>) {
-  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(parameters) });
-  return (await response.json()) as { access_token: string; refresh_token: string };
-}
-
-async function rootFields(demo: Demo): Promise<string[]> {
-  const types = ['query', 'mutation', 'subscription'].map((kind) => `${kind}Type { name fields { name } }`);
-  const { __schema } = await ask<{ __schema: Record<string, Type> }>(demo, `{ __schema { ${types.join(' ')} } }`);
-  return Object.values(__schema).flatMap((type) => type.fields.map(({ name }) => `${type.name}.${name}`));
-}
-
-type Type = { name: string; fields: { name: string }[] };
-
-async function someId(demo: Demo, isOfWebhook: boolean): Promise<string> {
-  const field = isOfWebhook ? 'webhooks' : 'users';
-  type Data = { app: { nodes: { nodes: { id: string }[] } } };
-  const { app } = await ask<Data>(demo, `{ app { nodes: ${field}(first: 1) { nodes { id } } } }`);
-  return app.nodes.nodes[0]?.id ?? '';
-}
-
-/** The id of a delivery of a change that an earlier example made. */
-async function someDeliveryId(demo: Demo): Promise<string> {
-  type Data = { app: { webhooks: { nodes: { deliveries: { nodes: { id: string }[] } }[] } } };
-  const token = await getDemoToken(demo);
-  let id: string | undefined;
-  await until(async () => {
-    const { app } = await ask<Data>(demo, '{ app { webhooks { nodes { deliveries { nodes { id } } } } } }', token);
-    id = app.webhooks.nodes[0]?.deliveries.nodes[0]?.id;
-    return id !== undefined;
-  });
-  return id ?? '';
-}
-
-async function ask<Data>(demo: Demo, query: string, given?: string): Promise<Data> {
-  const token = given ?? (await getDemoToken(demo));
-  const response = await fetch(`${demo.url}/graphql`, {
-    method: 'POST',
-    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
-    body: JSON.stringify({ query }),
-  });
-  return ((await response.json()) as { data: Data }).data;
-}

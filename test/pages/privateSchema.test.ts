@@ -28,8 +28,11 @@ describe('the explorers of a service whose schema is not public', () => {
 
     await page.getByLabel('Access token').fill(await getDemoToken(demo));
     await page.getByRole('button', { name: 'Show the documentation' }).click();
-    await page.locator('#graph [id="TYPE::Unit"]').waitFor();
-    expect(await page.locator('article#Unit').innerText()).toContain('children');
+    await page.locator('.drawing').getByRole('link', { name: 'Unit', exact: true }).click();
+    await page.getByRole('heading', { name: 'Unit type' }).waitFor();
+    expect(await page.getByRole('main').innerText()).toContain('children');
+    await page.locator('#search').fill('usercreate');
+    await page.getByRole('link', { name: 'Mutation.userCreate' }).waitFor();
 
     await settled();
     expect(problems).toEqual([]);
@@ -44,7 +47,7 @@ describe('the explorers of a service whose schema is not public', () => {
     await settled();
 
     await page.getByRole('link', { name: 'Documentation', exact: true }).click();
-    await page.locator('#graph [id="TYPE::Unit"]').waitFor();
+    await page.locator('.drawing').getByRole('link', { name: 'Unit', exact: true }).waitFor();
 
     await settled();
     expect(problems).toEqual([]);

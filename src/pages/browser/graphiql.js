@@ -1,6 +1,8 @@
 import { endCodeFlow } from './codeFlow.js';
 import { messageOf } from './dom.js';
+import { edit } from './editor.js';
 import { fetcher } from './fetcher.js';
+import { takeLinkedOperation } from './linkedOperation.js';
 import { fittingExamples, say, showPanel } from './panel.js';
 import { currentSession, sessionChanges } from './session.js';
 import { settings } from './settings.js';
@@ -18,6 +20,7 @@ Object.assign(globalThis, {
 /** @type {Record<string, string>} */
 const workers = { json: 'jsonWorker.js', graphql: 'graphqlWorker.js' };
 
+const linked = takeLinkedOperation();
 showPanel();
 const [{ React, createRoot, Ruru }] = await Promise.all([import(`${settings.ruruPath}ruru.js`), signInAtStart()]);
 const root = createRoot(document.getElementById('ruru-root'));
@@ -39,6 +42,7 @@ const render = (key) =>
 const schemaReader = () => (settings.publicIntrospection ? 'public' : (currentSession()?.id ?? 'none'));
 render(schemaReader());
 sessionChanges.addEventListener('change', () => render(schemaReader()));
+if (linked) void edit(linked);
 
 /** Ends a sign-in that went through the sign-in page; else the demo signs itself in. */
 async function signInAtStart() {

@@ -1,68 +1,88 @@
-import { html } from '../../html/html.ts';
+import type { RequestHandler } from 'express';
+import { isIntrospectionType } from 'postgraphile/graphql';
+import { type Html, html } from '../../html/html.ts';
+import { compressed } from '../compressed.ts';
 import { contentSecurityPolicy } from '../contentSecurityPolicy.ts';
 import { type PageContext, renderPage, type ServedPage } from '../page.ts';
 import { requireSchemaAccess } from '../schemaAccess.ts';
 import { sendPage } from '../sendPage.ts';
-import { renderDiagram } from './diagramSection.ts';
-import { renderErrors } from './errorSection.ts';
-import { renderContents, renderSchema } from './schemaSection.ts';
-import { renderTokens } from './tokenSection.ts';
+import { createExamples } from './createExamples.ts';
+import { renderDirectivePage } from './directivePage.ts';
+import { renderErrorPage } from './errorPage.ts';
+import { type Documentation, renderFrame, renderSearch } from './frame.ts';
+import { renderMutationPage } from './mutationPage.ts';
+import { readErrorGuide } from './readErrorGuide.ts';
+import { createSearchIndex } from './searchIndex.ts';
+import { renderStartPage } from './startPage.ts';
+import { renderTokenPage } from './tokenPage.ts';
+import { renderTypePage } from './typePage.ts';
 
 /**
- * `/documentations/graphql`: the schema as a diagram and in writing, with examples.
- * The page also has how to get a token, the error codes and the limits.
+ * `/documentations/graphql`: the schema as a diagram and in writing, a page for each type, with examples to run.
+ * Each page is rendered when it is first asked for, since nobody reads all of them.
  */
 export async function createDocumentation({ site, config, pool, schema }: PageContext): Promise<ServedPage> {
-  const { url, basePath, assetsPath } = site;
-  const frame = {
-    ...site,
-    head: html`<link rel="stylesheet" href="${assetsPath}documentation.css">
-<script type="module" src="${assetsPath}documentation.js"></script>`,
+  const { url, basePath, assetsPath, here: path } = site;
+  const documentation: Documentation = {
+    ...{ url, path, schema, config },
+    graphiqlPath: `${basePath}/graphiql`,
+    schemaPath: `${basePath}/graphql/schema.graphql`,
+    examples: createExamples(schema),
   };
-  const page = renderPage({
-    ...frame,
-    body: html`<main>
-<header class="intro">
-<h1>The graph and its API</h1>
-<p class="lead">Users, units and card assignments of an organization over GraphQL, at <code>${url}/graphql</code>.</p>
-</header>
-${renderDiagram(schema)}
-<div class="written">
-<nav class="contents" aria-label="Contents">
-<form role="search"><label for="search">Search</label>
-<input id="search" type="search" placeholder="Type, field, section" autocomplete="off" spellcheck="false"></form>
-<p id="found-count" role="status"></p>
-<ul id="found"></ul>
-<div id="contents">
-<a href="#token">Access tokens</a>
-<a href="#inspecting">Inspecting, revoking</a>
-<a href="#requests">Requests</a>
-${renderContents(schema)}
-<a href="#errors">Errors</a>
-<a href="#limits">Limits</a>
-<a href="${basePath}/graphql/schema.graphql">schema.graphql</a>
-</div>
-</nav>
-<div>
-${renderTokens(url)}
-${renderSchema(url, schema)}
-${renderErrors(config)}
-</div>
-</div>
-</main>`,
-  });
+  const guide = await readErrorGuide();
+  const policy = contentSecurityPolicy();
+  const render = (title: string, body: Html, first?: Html) =>
+    renderPage({
+      ...site,
+      title,
+      ...(first && { first }),
+      head: html`<link rel="stylesheet" href="${assetsPath}documentation.css">
+<script type="module" src="${assetsPath}documentation.js"></script>`,
+      body,
+    });
+  const send = (part: string, title: string, renderContent: () => Html) =>
+    sendPage(() => render(title, renderFrame(documentation, part, renderContent()), renderSearch(path)), policy);
+
+  const types = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type));
+  const mutationType = schema.getMutationType();
+  const parts = new Map<string, RequestHandler>([
+    ...types.map((type): [string, RequestHandler] => {
+      const renderContent = () =>
+        type === mutationType ? renderMutationPage(documentation) : renderTypePage(documentation, type);
+      return [type.name, send(type.name, type.name, renderContent)];
+    }),
+    ['tokens', send('tokens', 'Access tokens', () => renderTokenPage(url))],
+    ['errors', send('errors', 'Errors and limits', () => renderErrorPage(config, guide))],
+    ['directives', send('directives', 'Directives', () => renderDirectivePage(documentation))],
+    ['search.json', sendSearchIndex(documentation)],
+  ]);
+  const sendPart: RequestHandler = (request, response, next) => {
+    const handler = parts.get(String(request.params.part));
+    return handler ? handler(request, response, next) : next();
+  };
   // For clients that may not read the schema yet: this page asks for a token and fetches the other one.
-  const gate = renderPage({
-    ...frame,
-    body: html`<main class="gate">
+  const requireAccess = requireSchemaAccess(
+    config,
+    pool,
+    sendPage(render('Documentation', renderGate(basePath)), policy),
+  );
+  return {
+    page: [requireAccess, send('', 'Documentation', () => renderStartPage(documentation))],
+    below: [requireAccess, sendPart],
+  };
+}
+
+/** The search loads it when somebody searches. */
+function sendSearchIndex(documentation: Documentation): RequestHandler {
+  const sendIndex = compressed('json', async () => Buffer.from(JSON.stringify(createSearchIndex(documentation))));
+  return async (request, response) => sendIndex(request, response.set('Cache-Control', 'no-store'));
+}
+
+const renderGate = (basePath: string) => html`<main class="gate">
 <h1>The schema is not public</h1>
 <p>This service shows its schema to holders of an access token. Sign in with <a href="${basePath}/graphiql">GraphiQL</a> in this
 tab and come back, or put a token here.</p>
 <form id="token-form"><label>Access token <input name="token" required autocomplete="off" spellcheck="false"></label>
 <button class="primary">Show the documentation</button></form>
 <p id="problem" role="alert"></p>
-</main>`,
-  });
-  const policy = contentSecurityPolicy();
-  return { page: [requireSchemaAccess(config, pool, sendPage(gate, policy)), sendPage(page, policy)] };
-}
+</main>`;

@@ -2,13 +2,12 @@ import { type Html, html } from '../../html/html.ts';
 import { grants } from '../../oauth/grants/grants.ts';
 import { type Holder, scopes, scopesByRank } from '../../token/scopes.ts';
 import { renderCode, renderRequest, renderTable } from './code.ts';
-import { renderInline } from './schemaSection.ts';
+import { renderInline } from './text.ts';
 
 /** How to get an access token, what each scope allows, and how to send a request with one. */
-export function renderTokens(url: string): Html {
+export function renderTokenPage(url: string): Html {
   const token = `${url}/oauth/token`;
-  return html`<section>
-<h2 id="token">Access tokens</h2>
+  return html`<h1>Access tokens and requests</h1>
 <p>Every request carries an access token that this service issues by OAuth 2.0. It belongs to an application of one
 organization, or to a user who signed in through one, and nothing of another organization can be reached with it.</p>
 ${renderTable(
@@ -23,11 +22,11 @@ ${grants.map(
   ({
     type,
     guide: { title, text, example },
-  }) => html`${title && html`<h3 id="${type.replaceAll('_', '-')}">${title}</h3>`}
+  }) => html`${title && html`<h2 id="${type.replaceAll('_', '-')}">${title}</h2>`}
 <p>${renderInline(text)}</p>
 ${renderCommand([`curl -s ${token}`, ...example].join(' \\\n  '))}
 `,
-)}<h3 id="lifetime">What comes back</h3>
+)}<h2 id="lifetime">What comes back</h2>
 <p>JSON with <code>access_token</code>, <code>token_type</code>, <code>expires_in</code> (seconds), <code>refresh_token</code>, <code>scope</code>
 and <code>created_at</code>. What this server offers is at
 <a href="${url}/.well-known/oauth-authorization-server">/.well-known/oauth-authorization-server</a>.</p>
@@ -56,13 +55,13 @@ ${renderCommand(`curl -s -X DELETE ${token} -H 'Authorization: Bearer ACCESS_TOK
 accepts JSON instead gets <code>{"status":"redirect","redirect_uri":…}</code>.</p>
 <h2 id="requests">Requests</h2>
 <p>One endpoint takes every operation: by POST, or a query by GET. It follows the GraphQL-over-HTTP specification. Words in
-capitals stand for your own values; each operation below has its example.</p>
+capitals stand for your own values. Each operation has its example on the page of its type.</p>
 ${renderRequest(url, '{ viewer { fullName } }', {})}
 <p>A document may be named by its SHA-256 in <code>documentId</code> instead of being sent; where that is unknown
 (<code>PERSISTED_QUERY_NOT_FOUND</code>), send both once. Apollo’s and Relay’s spellings are understood, too.</p>
 <p>A mutation with the header <code>Idempotency-Key</code>, such as a new UUID, may be sent again for 24 hours: it gets the first
 answer with <code>Idempotency-Replayed: true</code>, and changes nothing twice. While the first is under way, repeat it after <code>Retry-After</code>.</p>
-</section>`;
+`;
 }
 
 const renderCommand = (command: string) => renderCode('curl', command);
