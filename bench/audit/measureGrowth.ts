@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { rolledBack } from '../../src/commands/audit/rolledBack.ts';
+import { rolledBack } from '../../src/database/pool/rolledBack.ts';
 import { median } from '../support/measured.ts';
 import { buildHistory, type History } from './buildHistory.ts';
 import { questions } from './questions.ts';

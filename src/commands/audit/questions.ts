@@ -1,5 +1,5 @@
+import { rolledBack } from '../../database/pool/rolledBack.ts';
 import { document, type Row, table } from './markdown.ts';
-import { rolledBack } from './rolledBack.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
 /** A past time, answered from the history; now unless given. */

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
+import { rolledBack } from '../../database/pool/rolledBack.ts';
 import { document, type Row, table } from './markdown.ts';
-import { rolledBack } from './rolledBack.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
 /** `npm run audit`: the findings, then all other answers from catalogue and history, on one page. */

@@ -1,5 +1,5 @@
+import { rolledBack } from '../../database/pool/rolledBack.ts';
 import { document, table } from './markdown.ts';
-import { rolledBack } from './rolledBack.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
 /** `audit unused`: see `audit.unused`. */

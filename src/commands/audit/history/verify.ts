@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
+import { rolledBack } from '../../../database/pool/rolledBack.ts';
 import { document, table } from '../markdown.ts';
-import { rolledBack } from '../rolledBack.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { Erasures } from './erasures.ts';
 import { Findings } from './findings.ts';

@@ -1,6 +1,6 @@
 import type { Judgement, Mutation } from 'rls-prover';
+import { rolledBack } from '../../../database/pool/rolledBack.ts';
 import { document, type Row, table } from '../markdown.ts';
-import { rolledBack } from '../rolledBack.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { loadProver } from './loadProver.ts';
 import { readOptions } from './readOptions.ts';

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { rollBack } from '../../database/pool/rollBack.ts';
+import { rollBack } from './rollBack.ts';
 
 /** Runs `work` in a transaction that is always rolled back. */
 export async function rolledBack<T>(pool: Pool, work: (client: PoolClient) => Promise<T>): Promise<T> {
