@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import express, { type Request, type Response } from 'express';
 import { isRetryable } from '../database/pool/unavailable.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
+import { createBodyReader, untilClosed } from '../http/requestBody.ts';
 import { fieldsOf, type RequestFields } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
 import { createReplicaTokenVerifier } from '../replica/writtenLsn.ts';
@@ -82,25 +82,4 @@ export function createEndpoint(options: EndpointOptions) {
     /** Completes the open streams, which would not end by themselves, and refuses new ones. */
     endStreams,
   };
-}
-
-/** Aborts when the client closes the connection before it has its answer. */
-function untilClosed(response: ServerResponse): AbortSignal {
-  const controller = new AbortController();
-  response.on('close', () => {
-    if (!response.writableEnded) controller.abort();
-  });
-  return controller.signal;
-}
-
-/** Reads bodies by express' parser, whose errors have the status of the client's mistake. */
-function createBodyReader(limit: number) {
-  const read = express.raw({ type: () => true, limit });
-  return (request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<Buffer> =>
-    new Promise((resolve, reject) => {
-      read(request as Request, response as Response, (error?: unknown) => {
-        if (error) reject(error);
-        else resolve(request.body instanceof Buffer ? request.body : Buffer.alloc(0));
-      });
-    });
 }

@@ -1,4 +1,5 @@
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
+import { cancellable } from '../database/driver/cancellable.ts';
 import { withPreparedName } from '../database/driver/preparedStatements.ts';
 import type { Precondition, Statement } from '../database/driver/statement.ts';
 import { runTransaction } from '../database/pool/runTransaction.ts';
@@ -27,16 +28,22 @@ export const inTransaction = <T>(
     work,
   );
 
-/** Runs one statement in its own transaction under these settings, in one round trip. */
+/**
+ * Runs one statement in its own transaction under these settings, in one round trip.
+ *
+ * @param signal cancels the statement when it aborts
+ */
 export async function queryOnce<Row extends QueryResultRow>(
   pool: Pool,
   settings: TransactionSettings,
   statement: Statement,
   precondition: Precondition | null = null,
+  signal: AbortSignal | null = null,
 ): Promise<QueryResult<Row>> {
   const client = await pool.connect();
+  const run = () => queryInImplicitTransaction<Row>(client, settings, statement, precondition);
   try {
-    return await queryInImplicitTransaction<Row>(client, settings, statement, precondition);
+    return await (signal ? cancellable(client, signal, run) : run());
   } finally {
     client.release();
   }

@@ -2,14 +2,13 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from 'grafast-compile';
-import { DatabaseError, type Pool, type QueryResult } from 'pg';
+import { DatabaseError, type QueryResult } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
 import type { Precondition, Statement } from '../../database/driver/statement.ts';
 import { isCollision } from '../../database/pool/unavailable.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
-import { queryInImplicitTransaction } from '../../token/implicitTransaction.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
-import { cancellable } from './cancellation.ts';
+import { queryOnce } from '../../token/transaction.ts';
 import type { QueryTarget, RanStatement } from './operation.ts';
 import { openSnapshot, type Transaction } from './transaction.ts';
 import { createSingleWriting, createWriting, createWritingWithin, type Writing } from './writing.ts';
@@ -162,8 +161,8 @@ export class Statements {
       return this.#snapshot.run(statement, proof);
     }
     // With an LSN check, the token was verified before.
-    const proven = { statement, proof: lsnCheck ?? proof };
-    return this.#withRetry((retrying) => runAlone(pool, { ...settings, ...retrying }, proven, signal));
+    const check = lsnCheck ?? proof;
+    return this.#withRetry((retrying) => queryOnce(pool, { ...settings, ...retrying }, statement, check, signal));
   }
 
   async #withRetry(
@@ -193,23 +192,6 @@ const isSame = (one: Statement, other: Statement) =>
 
 /** Before a statement is retried. */
 const backoffMs = 50;
-
-/** The proof runs before the statement. */
-type ProvenStatement = { readonly statement: Statement; readonly proof: Precondition | null };
-
-async function runAlone(
-  pool: Pool,
-  settings: TransactionSettings,
-  { statement, proof }: ProvenStatement,
-  signal: AbortSignal,
-) {
-  const client = await pool.connect();
-  try {
-    return await cancellable(client, signal, () => queryInImplicitTransaction(client, settings, statement, proof));
-  } finally {
-    client.release();
-  }
-}
 
 /**
  * SQLSTATE invalid_function_definition, datatype_mismatch: a migration came in between.

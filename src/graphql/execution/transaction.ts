@@ -1,4 +1,5 @@
 import { DatabaseError, type PoolClient, type QueryResult } from 'pg';
+import { cancellable } from '../../database/driver/cancellable.ts';
 import { withPreparedName } from '../../database/driver/preparedStatements.ts';
 import { socketOf } from '../../database/driver/socketOf.ts';
 import type { Precondition, Statement } from '../../database/driver/statement.ts';
@@ -9,7 +10,6 @@ import { queryInImplicitTransaction } from '../../token/implicitTransaction.ts';
 import { type TransactionSettings, toStatement } from '../../token/settings.ts';
 import { allOf } from '../../token/transaction.ts';
 import { publishStatement } from '../../token/uses.ts';
-import { cancellable } from './cancellation.ts';
 import type { QueryTarget } from './operation.ts';
 
 /** Snapshot: one repeatable-read transaction for a query's statements; its reads may be recorded. */

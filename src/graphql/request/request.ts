@@ -1,6 +1,7 @@
-import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
+import { decodeUtf8, isJson } from '../../http/requestBody.ts';
 import { withoutPrefix } from '../document/storedOperations.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
 import { findInexactNumbers, type InexactNumber } from './findInexactNumbers.ts';
@@ -69,12 +70,8 @@ function readBody({ headers }: IncomingMessage, bytes: Buffer): GraphqlRequest {
       `The body has more than ${maxStructures.toLocaleString('en')} lists and objects; send fewer of them at once.`,
       { code: 'LIMIT_EXCEEDED', status: 413, limit: 'body' },
     );
-  let text: string;
-  try {
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch {
-    throw new RequestError('The body is not UTF-8.');
-  }
+  const text = decodeUtf8(bytes);
+  if (text === null) throw new RequestError('The body is not UTF-8.');
   const body = parseJson(text, 'The body');
   if (Array.isArray(body)) throw new RequestError('Batches are not supported; send one operation per request.');
   if (typeof body !== 'object' || body === null)
@@ -139,9 +136,4 @@ function parseJson(text: string, what: string): unknown {
   } catch {
     throw new RequestError(`${what} is not JSON.`);
   }
-}
-
-function isJson({ 'content-type': type = '' }: IncomingHttpHeaders): boolean {
-  const charset = /;\s*charset\s*=\s*"?([^";\s]+)/i.exec(type)?.[1];
-  return /^\s*application\/json\s*(;|$)/i.test(type) && (charset === undefined || /^utf-?8$/i.test(charset));
 }

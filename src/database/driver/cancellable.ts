@@ -1,5 +1,5 @@
 import type { PoolClient } from 'pg';
-import { cancelStatement } from '../../database/driver/cancelStatement.ts';
+import { cancelStatement } from './cancelStatement.ts';
 
 /**
  * Statement cancellation: runs `run` on a connection, and sends a cancel request when `signal` aborts.
