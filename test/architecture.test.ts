@@ -25,7 +25,7 @@ const layers = [
   ['src/service'],
   ['src/provisioning'],
   ['src/pages'],
-  ['src/graphql', 'src/oauth'],
+  ['src/graphql', 'src/authzen', 'src/oauth'],
   ['src/html'],
   ['src/http'],
   ['src/webhooks'],

@@ -2,7 +2,9 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { isRetryable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
+import { fieldsOf } from '../observability/requestFields.ts';
 import { requestIdOf } from './middleware/requestId.ts';
+import { isOfAuthzen } from './requestTarget.ts';
 
 /** The last mount but one: no other has answered. */
 export const answerNotFound: RequestHandler = (_request, response) => {
@@ -12,7 +14,9 @@ export const answerNotFound: RequestHandler = (_request, response) => {
 /** Replaces everything that needs the database, until it is available for the first time. */
 export const answerUnavailable: RequestHandler = (_request, response) => {
   const description = 'The service is not ready; /readyz says why.';
-  response.status(503).set('Retry-After', '2').json({ error: 'unavailable', error_description: description });
+  response.status(503).set('Retry-After', '2');
+  if (isOfAuthzen(fieldsOf(response).route)) response.type('text/plain').send(description);
+  else response.json({ error: 'unavailable', error_description: description });
 };
 
 /**

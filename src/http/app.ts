@@ -19,7 +19,8 @@ type Options = {
   readiness: Readiness;
   /** Null until they are built. */
   routes: {
-    graphql: RequestListener;
+    /** What answers these routes, past express. */
+    direct: Readonly<Record<string, RequestListener>>;
     /** The handlers of all other requests except health checks, in this order. */
     mounts: RequestHandler[];
     /** A message for the operator while requests are served; null when there is none. */
@@ -29,7 +30,7 @@ type Options = {
 
 /**
  * The middleware of a request, from top to bottom.
- * `/graphql` bypasses express, which would take a tenth of such a request's time, and passes through the same middleware.
+ * `/graphql` and decisions bypass express, which would take a tenth of such a request's time, and pass through the same middleware.
  */
 export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness, routes }: Options): RequestListener {
   const first = [nameRequest, traceRequests, logRequests(log), setSecurityHeaders(isHttps)];
@@ -45,12 +46,14 @@ export function createApp({ log, trustedProxies, isHttps, corsOrigins, readiness
     '/readyz',
     answerReadiness(readiness, () => routes?.notice() ?? null),
   );
-  app.use(['/graphql', '/oauth', '/.well-known'], allow);
+  app.use(['/graphql', '/access', '/oauth', '/.well-known'], allow);
   for (const mount of routes?.mounts ?? [answerUnavailable]) app.use(mount);
   app.use(answerNotFound);
   app.use(handleErrors(log));
   if (!routes) return app;
 
-  const graphql = inOrder([...first, allow, routes.graphql]);
-  return (request, response) => (fieldsOf(response).route === '/graphql' ? graphql : app)(request, response);
+  const direct = new Map(
+    Object.entries(routes.direct).map(([route, answer]) => [route, inOrder([...first, allow, answer])]),
+  );
+  return (request, response) => (direct.get(fieldsOf(response).route ?? '') ?? app)(request, response);
 }

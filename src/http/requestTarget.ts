@@ -26,6 +26,9 @@ export function createRouteOf(pages: readonly string[]): (url: string) => string
   };
 }
 
+/** Whether the route is one of AuthZEN's, whose refusals are a message as the body, and whose clients choose any id of a request. */
+export const isOfAuthzen = (route: string | undefined): boolean => route?.startsWith('/access/') ?? false;
+
 /** Each API route that answers; a test compares them with the mounts. */
 export const apiRoutes: readonly string[] = [
   '/',
@@ -33,6 +36,8 @@ export const apiRoutes: readonly string[] = [
   '/readyz',
   '/graphql',
   '/graphql/schema.graphql',
+  '/access/v1/evaluation',
+  '/access/v1/evaluations',
   '/oauth/authorize',
   '/oauth/sign-in',
   '/oauth/sign-out',
@@ -41,4 +46,5 @@ export const apiRoutes: readonly string[] = [
   '/oauth/revoke',
   '/oauth/introspect',
   '/.well-known/oauth-authorization-server',
+  '/.well-known/authzen-configuration',
 ];

@@ -12,6 +12,7 @@ export function createHome(site: Site): RequestHandler {
     ['/graphql', 'The endpoint: queries, mutations and subscriptions by POST, with an access token'],
     ['/graphql/schema.graphql', 'The schema as a file, for client tools'],
     ['/.well-known/oauth-authorization-server', 'What the OAuth 2.0 server offers'],
+    ['/.well-known/authzen-configuration', 'Where a door asks who may enter (AuthZEN)'],
     ['/healthz', 'Whether the process lives'],
     ['/readyz', 'Whether requests can be served'],
   ];

@@ -1,6 +1,9 @@
+import type { RequestListener } from 'node:http';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Naming } from '../../plugins/changeNaming.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
+import { createAuthzenEndpoints } from '../authzen/endpoint.ts';
+import { createMetadataRouter } from '../authzen/metadata.ts';
 import type { Config } from '../config.ts';
 import { createSecrets, type Secrets } from '../crypto/secrets.ts';
 import { readMigrations, watchMigrations } from '../database/migrations/watchMigrations.ts';
@@ -85,10 +88,10 @@ export async function composeApp(context: AppDependencies) {
   });
 
   return {
-    /** Answers `/graphql`. */
-    graphql: inOrder([redirectBrowsers(config.explorers ? `${basePathOf(url)}/graphiql` : null), hotSwap.graphql]),
+    /** What answers the routes that most requests are for. */
+    direct: directRoutes(context, hotSwap.graphql),
     /** The handlers of everything else, in request order. */
-    mounts: [oauth, hotSwap.pages],
+    mounts: [createMetadataRouter(url), oauth, hotSwap.pages],
     /** Hot swap: builds the graph from the database's present catalogue. If that fails, the old one stays. */
     reload: reloads.run,
     /** A message for the operator of a service that is ready; null when there is none. */
@@ -106,6 +109,14 @@ export async function composeApp(context: AppDependencies) {
     },
   };
 }
+
+const directRoutes = (context: AppDependencies, graphql: RequestListener) => ({
+  '/graphql': inOrder([
+    redirectBrowsers(context.config.explorers ? `${basePathOf(context.url)}/graphiql` : null),
+    graphql,
+  ]),
+  ...createAuthzenEndpoints(context),
+});
 
 export type ComposedApp = Awaited<ReturnType<typeof composeApp>>;
 

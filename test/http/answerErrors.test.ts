@@ -23,7 +23,7 @@ describe('what goes wrong on the way of a request', () => {
       isHttps: false,
       corsOrigins: [],
       readiness: async () => null,
-      routes: { graphql: () => undefined, mounts: [express.json({ limit: 100 }), fail], notice: () => null },
+      routes: { direct: {}, mounts: [express.json({ limit: 100 }), fail], notice: () => null },
     });
     server = await listen('127.0.0.1', 0, app);
     url = `http://127.0.0.1:${server.port}`;

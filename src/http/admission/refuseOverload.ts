@@ -5,11 +5,12 @@ import { exposedHeaders, isAllowed, type Origin } from '../middleware/allowOrigi
 import { giveRequestId } from '../middleware/requestId.ts';
 import { logRequests } from '../middleware/requestLog.ts';
 import { securityHeaders } from '../middleware/securityHeaders.ts';
+import { isOfAuthzen } from '../requestTarget.ts';
 
 type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly Origin[] };
 
 /**
- * Load shedding's answer: 503 as GraphQL, as OAuth (RFC 6749 section 5.2) or as a page.
+ * Load shedding's answer: 503 as GraphQL, as OAuth (RFC 6749 section 5.2), or as a text for AuthZEN and pages.
  * It has the headers of every answer, written at once. In an overload this is the service's most frequent work, and the handlers of
  * other requests would delay it (`bench overload`).
  */
@@ -19,7 +20,7 @@ export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): Re
   return (request, response) => {
     const { accept = '', origin = '' } = request.headers;
     const { type, body } = answerFor(fieldsOf(response).route, accept);
-    const { id } = giveRequestId(request, response);
+    const id = giveRequestId(request, response);
     logRequest(request, response, () => undefined);
     response.writeHead(503, {
       ...ownHeaders,
@@ -44,7 +45,7 @@ export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): Re
 function answerFor(route: string | undefined, accept: string) {
   if (route === '/graphql')
     return { type: accept.includes(graphqlMediaType) ? graphqlMediaType : 'application/json', body: graphqlBody };
-  if (accept.includes('text/html')) return { type: 'text/plain', body: description };
+  if (isOfAuthzen(route) || accept.includes('text/html')) return { type: 'text/plain', body: description };
   return { type: 'application/json', body: oauthBody };
 }
 

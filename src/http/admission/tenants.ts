@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
+import { isOfAuthzen } from '../requestTarget.ts';
 import { networkOf } from './networkOf.ts';
 
 /**
@@ -29,7 +30,8 @@ export function createTenants(trustedProxies: number) {
       const key = keyOf(request);
       const organizationId = key && organizations.get(key);
       if (organizationId) return [organizationId];
-      return [route === '/graphql' ? 'strangers' : 'sign-in', networkOf(addressOf(request, trustedProxies))];
+      const isOfApi = route === '/graphql' || isOfAuthzen(route);
+      return [isOfApi ? 'strangers' : 'sign-in', networkOf(addressOf(request, trustedProxies))];
     },
     remember(request: IncomingMessage, organizationId: string): void {
       const key = keyOf(request);

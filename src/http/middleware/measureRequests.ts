@@ -20,6 +20,7 @@ export function measureRequests(metrics: Metrics, routeOf: (url: string) => stri
       const status = isSent ? response.statusCode : null;
       if (route === '/graphql') measureOperation(metrics, fields, status, seconds);
       else if (route.startsWith('/oauth')) measureOauth(metrics, fields, status);
+      if (fields.server !== undefined) metrics.queries.inc({ server: fields.server });
     });
     next();
   };
@@ -36,7 +37,6 @@ function measureOperation(metrics: Metrics, fields: RequestFields, status: numbe
   if (fields.statements === undefined) return;
   metrics.operationDuration.observe({ operation }, seconds);
   metrics.statements.observe({ operation }, fields.statements);
-  if (fields.server !== undefined) metrics.queries.inc({ server: fields.server });
   if (fields.planningMs !== undefined) metrics.planning.observe(fields.planningMs / 1000);
 }
 

@@ -1,0 +1,144 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Config } from '../config.ts';
+import { logUnavailable } from '../database/pool/logUnavailable.ts';
+import { isRetryable } from '../database/pool/unavailable.ts';
+import { requestIdOf } from '../http/middleware/requestId.ts';
+import { createBodyReader, decodeUtf8, isJson, untilClosed } from '../http/requestBody.ts';
+import { fieldsOf } from '../observability/requestFields.ts';
+import { traced } from '../observability/tracing/traced.ts';
+import { createReplicaTokenVerifier } from '../replica/writtenLsn.ts';
+import { identifyCaller, resumeQueued } from '../scheduling/caller.ts';
+import { inTurn } from '../scheduling/turns.ts';
+import { createTokenVerifier, InvalidTokenError } from '../token/accessTokens.ts';
+import { readBearer } from '../token/bearer.ts';
+import { createDecider, type DeciderOptions, type Decision } from './decide.ts';
+import { AuthzenError, codes, forbidden, toRefusal, unauthenticated } from './errors.ts';
+import { evaluationPath, evaluationsPath } from './metadata.ts';
+import { type Evaluations, readEvaluation, readEvaluations, type Semantic } from './readEvaluations.ts';
+
+export type AuthzenOptions = DeciderOptions & { readonly config: Config };
+
+/**
+ * The Access Evaluation API and the Access Evaluations API (OpenID Authorization API 1.0, AuthZEN): a policy decision point.
+ * A request passes the steps from top to bottom, and is refused at the first that it fails. The result is by route.
+ */
+export function createAuthzenEndpoints(options: AuthzenOptions) {
+  const { config, log } = options;
+  const readBody = createBodyReader(config.limits.body);
+  const evaluate = createEvaluation(options);
+
+  const answer = async (request: IncomingMessage, response: ServerResponse, read: Read): Promise<object> => {
+    if (request.method !== 'POST') throw new AuthzenError(405, 'Send the request by POST.', { Allow: 'POST' });
+    const body = await readBody(request, response);
+    await resumeQueued();
+    const received = { request, response, body, signal: untilClosed(response) };
+    return evaluate(received, read).catch((error: unknown) => {
+      // Nothing was asked. The token may have been reassigned, and is no longer cached.
+      if (error instanceof InvalidTokenError && !error.wasLive) return evaluate(received, read);
+      throw error;
+    });
+  };
+
+  const refuse = (error: unknown, response: ServerResponse): void => {
+    const { status, headers, message } = toRefusal(error, config.limits.body);
+    const requestId = requestIdOf(response);
+    fieldsOf(response).code = codes[status] ?? 'BAD_USER_INPUT';
+    if (status === 503) logUnavailable(log, error, { requestId });
+    else if (status >= 500) log.error({ requestId, error }, 'an evaluation failed');
+    send(response, { status, headers, type: 'text/plain', body: message });
+  };
+
+  const listenerOf =
+    (read: Read): RequestListener =>
+    (request, response) => {
+      answer(request, response, read).then(
+        (body) => send(response, { status: 200, type: 'application/json', body: JSON.stringify(body) }),
+        (error: unknown) => refuse(error, response),
+      );
+    };
+
+  return {
+    [evaluationPath]: listenerOf(toSingle),
+    [evaluationsPath]: listenerOf((text) => {
+      const several = readEvaluations(text);
+      return several ? { ...several, isSingle: false } : toSingle(text);
+    }),
+  };
+}
+
+/** Verifies the token of a request whose body has arrived, and evaluates it. */
+function createEvaluation(options: AuthzenOptions) {
+  const { pool, oauthPool, replica } = options;
+  const verifyToken = replica ? createReplicaTokenVerifier(pool, oauthPool) : createTokenVerifier({ pool, oauthPool });
+  const decide = createDecider(options);
+
+  return async ({ request, response, body, signal }: Received, read: Read): Promise<object> => {
+    const [requestId, fields, bearer] = [requestIdOf(response), fieldsOf(response), readBearer(request)];
+    const token =
+      bearer.kind === 'token' ? await traced('verify token', () => verifyToken(bearer.token, requestId)) : null;
+    if (!token) throw unauthenticated(bearer.kind);
+    fields.clientId = token.claims.clientId;
+    identifyCaller(token.claims.organizationId);
+
+    const evaluate = async () => {
+      if (!token.claims.scopes.includes('app')) throw forbidden();
+      const { evaluations, semantic, isSingle } = await readInTurn(request, body, read);
+      const decisions = await traced('decide', () => decide(evaluations, { token, requestId, signal, fields }));
+      return isSingle ? (decisions[0] as Decision) : { evaluations: until(semantic, decisions) };
+    };
+    const [outcome] = await Promise.allSettled([evaluate()]);
+    // A revoked token decides over any other outcome, unless the database is unavailable or the client has disconnected.
+    const wasUnavailable = outcome.status === 'rejected' && isRetryable(outcome.reason);
+    if (!wasUnavailable && !signal.aborted) await token.requireLive();
+    if (outcome.status === 'rejected') throw outcome.reason;
+    return outcome.value;
+  };
+}
+
+type Received = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+  readonly signal: AbortSignal;
+};
+
+type Read = (text: string) => Evaluations & { readonly isSingle: boolean };
+
+const toSingle: Read = (text) => ({ evaluations: [readEvaluation(text)], semantic: 'execute_all', isSingle: true });
+
+/** Reads the body: a long one in a turn of its own. @throws {AuthzenError} 400 */
+function readInTurn({ headers }: IncomingMessage, body: Buffer, read: Read) {
+  if (!isJson(headers))
+    throw new AuthzenError(400, 'Send the header Content-Type: application/json, and the body in UTF-8.');
+  const text = decodeUtf8(body);
+  if (text === null) throw new AuthzenError(400, 'The body is not UTF-8.');
+  return body.length > maxShortBody ? inTurn(msOfByte * body.length, () => read(text)) : read(text);
+}
+
+/** In bytes. */
+const maxShortBody = 16_384;
+const msOfByte = 4e-5;
+
+/** The decisions up to the one that ends the answer (AuthZEN section 7.1.2.1), inclusive. */
+function until(semantic: Semantic, decisions: readonly Decision[]): readonly Decision[] {
+  if (semantic === 'execute_all') return decisions;
+  const last = decisions.findIndex(({ decision }) => decision === (semantic === 'permit_on_first_permit'));
+  return last === -1 ? decisions : decisions.slice(0, last + 1);
+}
+
+type Sent = {
+  readonly status: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly type: string;
+  readonly body: string;
+};
+
+function send(response: ServerResponse, { status, headers = {}, type, body }: Sent): void {
+  response.writeHead(status, {
+    ...headers,
+    'Content-Type': `${type}; charset=utf-8`,
+    'Content-Length': Buffer.byteLength(body),
+    'Cache-Control': 'no-store',
+  });
+  response.end(body);
+}

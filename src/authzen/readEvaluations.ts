@@ -1,0 +1,113 @@
+import { z } from 'zod';
+import { AuthzenError } from './errors.ts';
+import { hasDuplicateNames } from './hasDuplicateNames.ts';
+import { readTime } from './readTime.ts';
+
+/** May the subject do this with the resource? `at` is a time for PostgreSQL; null for now. */
+export type Evaluation = {
+  readonly subject: Entity;
+  readonly action: string;
+  readonly resource: Entity;
+  readonly at: string | null;
+};
+
+export type Entity = { readonly type: string; readonly id: string };
+
+/** When the answer ends before the last evaluation. */
+export type Semantic = (typeof semantics)[number];
+
+export type Evaluations = { readonly evaluations: readonly Evaluation[]; readonly semantic: Semantic };
+
+/** The body of an Access Evaluation request (AuthZEN section 6.1). @throws {AuthzenError} 400 */
+export function readEvaluation(text: string): Evaluation {
+  return complete(check(parts, parse(text)), 'The body');
+}
+
+/**
+ * The body of an Access Evaluations request (AuthZEN section 7.1), with the defaults from its top.
+ * Null when it has no evaluations, and so is the body of a single one.
+ *
+ * @throws {AuthzenError} 400
+ */
+export function readEvaluations(text: string): Evaluations | null {
+  const body = parse(text);
+  // Before each is read, which takes long for many.
+  if ('evaluations' in body && Array.isArray(body.evaluations) && body.evaluations.length > maxEvaluations)
+    throw new AuthzenError(400, `There are more than ${maxEvaluations} evaluations; send them in several requests.`);
+  const { evaluations = [] } = check(list, body);
+  if (evaluations.length === 0) return null;
+  const { options = {} } = check(withOptions, body);
+  const defaults = check(parts, body);
+  return {
+    evaluations: evaluations.map((one, index) => complete({ ...defaults, ...one }, `evaluations[${index}]`)),
+    semantic: options.evaluations_semantic ?? 'execute_all',
+  };
+}
+
+const maxEvaluations = 100;
+const semantics = ['execute_all', 'deny_on_first_deny', 'permit_on_first_permit'] as const;
+
+const missingOr = (otherwise: string) => (issue: { readonly input?: unknown }) =>
+  issue.input === undefined ? 'is missing' : otherwise;
+const object = missingOr('must be an object');
+// Where PostgreSQL keeps no U+0000, and a surrogate alone becomes another character.
+const text = z
+  .string({ error: missingOr('must be a string') })
+  .refine((value) => !value.includes('\0') && value.isWellFormed(), { error: 'must be text without U+0000' });
+const properties = z.object({}, { error: object }).optional();
+const entity = z.object({ type: text, id: text, properties }, { error: object });
+const time = z.string({ error: isNoTime }).transform((value, issues) => {
+  const read = readTime(value);
+  if (read === null) issues.addIssue({ code: 'custom', message: isNoTime() });
+  return read;
+});
+const parts = z.object(
+  {
+    subject: entity.optional(),
+    action: z.object({ name: text, properties }, { error: object }).optional(),
+    resource: entity.optional(),
+    context: z.object({ time: time.optional() }, { error: object }).optional(),
+  },
+  { error: object },
+);
+const list = z.object({ evaluations: z.array(parts, { error: 'must be an array' }).optional() });
+const withOptions = z.object({
+  options: z
+    .object(
+      { evaluations_semantic: z.enum(semantics, { error: `must be ${semantics.join(', ')}` }).optional() },
+      { error: object },
+    )
+    .optional(),
+});
+
+function isNoTime(): string {
+  return 'must be a time as in RFC 3339, such as 2026-01-31T08:30:00Z';
+}
+
+function complete({ subject, action, resource, context }: z.infer<typeof parts>, place: string): Evaluation {
+  if (subject && action && resource) return { subject, action: action.name, resource, at: context?.time ?? null };
+  const missing = Object.entries({ subject, action, resource }).filter(([, part]) => !part);
+  throw new AuthzenError(400, `${place} has no ${missing.map(([name]) => name).join(', no ')}.`);
+}
+
+function parse(text: string): object {
+  let parsed: unknown;
+  try {
+    parsed = JSON.parse(text);
+  } catch {
+    throw new AuthzenError(400, 'The body is not JSON.');
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
+    throw new AuthzenError(400, 'The body must be a JSON object.');
+  if (hasDuplicateNames(text, parsed))
+    throw new AuthzenError(400, 'A name is twice in an object of the body; send each once.');
+  return parsed;
+}
+
+function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+  const { success, error, data } = schema.safeParse(value);
+  if (success) return data;
+  const [issue] = error.issues;
+  const path = issue?.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('') ?? '';
+  throw new AuthzenError(400, `${path.slice(1) || 'The body'} ${issue?.message}.`);
+}
