@@ -13,6 +13,7 @@ export const followedBy: Record<string, string> = {
   'docs/operating.md#Roles': 'test/system/owners.system.ts',
   'docs/database.md': 'test/database/objects.test.ts',
   'docs/for-a-client.md#Types from the schema': 'test/graphql/clients/codegen.test.ts',
+  'docs/personnel-system.md': 'test/docs/personnelSystem.search.ts',
   'docs/webhooks.md': 'test/webhooks/page.test.ts',
   'packages/fair-queue/README.md': 'packages/fair-queue/test/readme.test.ts',
   'packages/grafast-compile/README.md': 'test/packages/compileStock.test.ts',

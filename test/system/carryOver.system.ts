@@ -83,7 +83,8 @@ test('one that has run them all is carried over: every row, and nothing else dif
 
   await carryOver(target);
 
-  const left = /^(graphile_|feed\.|audit\.(accepted|invariants|uses)$|app_public\.webhook_deliveries$|app_hidden\.webhook_charge$)/;
+  const left =
+    /^(graphile_|feed\.|audit\.(accepted|invariants|uses)$|app_public\.webhook_deliveries$|app_hidden\.webhook_charge$)/;
   const rowsOf = async (url: string) =>
     Object.fromEntries(Object.entries(await tableContents(url)).filter(([name]) => !left.test(name)));
   const carried = await rowsOf(target);
