@@ -1,10 +1,12 @@
-// Decisions about drawn doors, at drawn times around the beginnings and ends of grants, against predicates over the rows.
+// Decisions about drawn doors, at drawn times around the beginnings and ends of grants, against predicates over the rows: those of
+// `accessDecision`, and the same by AuthZEN.
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { isWhole, sizeOf } from '../support/search.ts';
 import { type Sight, sightOf } from './access.ts';
 import { type Credential, type DecisionArguments, decisionOf } from './decision.ts';
 import { drawCredential } from './documents/decisions.ts';
 import { drawExternalIdentifier, type Known, knownOf } from './documents/known.ts';
+import { answered, drawBatch, reasonOf, toEvaluation, withUnknown } from './evaluation.ts';
 import { cardOf, encodeId, idOf } from './ids.ts';
 import { type Random, randomOf } from './random.ts';
 import { readRows, type Unit } from './rows.ts';
@@ -58,6 +60,7 @@ describe(`decisions and predicates over the rows (SEED=${seed})`, () => {
           const asked = Array.from({ length: perRequest }, () => drawQuestion(random, sight, known));
           const expected = asked.map((one) => flat(decisionOf(sight, one)));
           expect({ asked, decisions: await decide(signed, asked) }).toEqual({ asked, decisions: expected });
+          await evaluate(signed, sight, random, asked);
           for (const { reason } of expected) reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
         }
       }
@@ -92,6 +95,26 @@ describe(`decisions and predicates over the rows (SEED=${seed})`, () => {
       return { isAllowed, reason, ids, name: card?.name ?? null };
     });
   }
+
+  /** Asks the same by AuthZEN: all at once, and one of them alone. */
+  async function evaluate({ token }: Signed, sight: Sight, random: Random, asked: readonly DecisionArguments[]) {
+    const evaluations = asked.map((one) => withUnknown(random, toEvaluation(sight, one)));
+    const reasons = evaluations.map((one) => reasonOf(sight, one));
+    const batch = drawBatch(random, evaluations);
+    const single = random.below(evaluations.length);
+    const post = async (path: string, body: object) => {
+      const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+      return JSON.parse((await service.post(`/access/v1/${path}`, JSON.stringify(body), headers)).text);
+    };
+    const decided = (reason: string | undefined) => ({ decision: reason === 'GRANTED', context: { reason } });
+
+    expect([batch, await post('evaluations', batch)]).toEqual([
+      batch,
+      { evaluations: answered(batch, reasons).map(decided) },
+    ]);
+    const one = evaluations[single] as object;
+    expect([one, await post('evaluation', one)]).toEqual([one, decided(reasons[single])]);
+  }
 });
 
 type Answered = { isAllowed: boolean; reason: string } & Record<
@@ -124,7 +147,31 @@ function withTimes(world: World, index: number): World {
       validUntil: random.chance(0.4) ? null : validUntil,
     };
   });
-  return { ...world, rows: { ...world.rows, accessGrants } };
+  const { users, units, cards } = world.rows;
+  const rows = {
+    ...world.rows,
+    users: withIdsAsNames(random, users, ({ id }) => encodeId('User', id)),
+    units: withIdsAsNames(random, units, ({ id }) => encodeId('Unit', id)),
+    cards: withIdsAsNames(random, cards, (card) => idOf(cardOf(card))),
+    accessGrants,
+  };
+  return { ...world, rows };
+}
+
+/** Rows of which some have the id of another as external identifier, which AuthZEN then prefers. */
+function withIdsAsNames<Row extends { organizationId: string; externalIdentifier: string | null }>(
+  random: Random,
+  rows: readonly Row[],
+  id: (row: Row) => string,
+): Row[] {
+  const taken = new Set<string>();
+  return rows.map((row) => {
+    const others = rows.filter((other) => other !== row && other.organizationId === row.organizationId);
+    const name = row.externalIdentifier === null && random.chance(0.3) ? random.pickOr(others, null) : null;
+    if (!name || taken.has(id(name))) return row;
+    taken.add(id(name));
+    return { ...row, externalIdentifier: id(name) };
+  });
 }
 
 /** Mostly about somebody who has a grant on the unit or above it, else about anything of either organization. */
