@@ -108,8 +108,12 @@ function openSecrets({ secrets, log }: SendOptions, { organizationId, id, secret
 
 const pastTense: Readonly<Record<string, string>> = { CREATE: 'created', UPDATE: 'updated', DELETE: 'deleted' };
 
-/** The payload. Its first two fields are those that Standard Webhooks recommend: `user.updated`. */
-export function bodyOf({ operation, typeName, id, fields, cursor, at }: Change): string {
+/**
+ * The payload. Its first two fields are those that Standard Webhooks recommend: `user.updated`.
+ * What refers to others names them, since a receiver cannot ask for an object that was deleted.
+ */
+export function bodyOf({ operation, typeName, id, fields, relatedIds, cursor, at }: Change): string {
   const type = `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}.${pastTense[operation]}`;
-  return JSON.stringify({ type, timestamp: at, data: { operation, typeName, id, fields, cursor } });
+  const related = relatedIds.length > 0 ? { relatedIds } : {};
+  return JSON.stringify({ type, timestamp: at, data: { operation, typeName, id, fields, ...related, cursor } });
 }

@@ -54,5 +54,5 @@ export const verified = (secret: string, { body, headers }: Received) =>
   new Webhook(secret).verify(body, headers as Record<string, string>) as {
     type: string;
     timestamp: string;
-    data: { operation: string; typeName: string; id: string; fields: string[]; cursor: string };
+    data: { operation: string; typeName: string; id: string; fields: string[]; relatedIds?: string[]; cursor: string };
   };

@@ -107,6 +107,23 @@ test('a change is delivered, signed as Standard Webhooks say', async () => {
   });
 });
 
+test('what refers to others names them, when it is deleted, too', async () => {
+  const { id: userId } = await createUser(tenant);
+  const made = (await mutate('unitCreate', { name: 'Floor' }, 'unit { id }')) as { unit: { id: string } };
+  const { secret } = await create({ typeNames: ['AccessGrant'] });
+  await mutate('accessGrant', { userId, unitId: made.unit.id }, 'accessGrant { id }');
+  await mutate('accessRevoke', { userId, unitId: made.unit.id }, 'accessGrant { id }');
+
+  const received = await receiver.first(2);
+
+  const told = received.map((delivery) => verified(secret, delivery).data);
+  const relatedIds = [userId, made.unit.id].sort();
+  expect(told.map((data) => [data.operation, data.relatedIds?.toSorted()])).toEqual([
+    ['CREATE', relatedIds],
+    ['DELETE', relatedIds],
+  ]);
+});
+
 test('what was before the webhook is not delivered, nor what is of other types', async () => {
   const before = await createUser(tenant);
   await create({ typeNames: ['Unit'] });
