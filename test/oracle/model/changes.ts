@@ -1,3 +1,4 @@
+import { encodeId } from '../ids.ts';
 import type { AccessGrant, Card, CardAssignment, Unit, User } from '../rows.ts';
 import { idOf, typeNameOf } from './ids.ts';
 import { keyOf, type State, type TypeName } from './state.ts';
@@ -9,30 +10,45 @@ export type Change = {
   typeName: string;
   id: string;
   fields: string[];
+  relatedIds: string[];
 };
 
 type Row = User | Unit | Card | CardAssignment | AccessGrant;
 
 /** What a mutation has changed: the objects that differ between two states. */
 export function changesBetween(before: State, after: State): Change[] {
+  const cards = new Map([...before.rows.cards, ...after.rows.cards].map((card) => [card.id, idOf('Card', card)]));
   return [
-    ...changesOf('User', before.rows.users, after.rows.users),
-    ...changesOf('Unit', before.rows.units, after.rows.units),
-    ...changesOf('Card', before.rows.cards, after.rows.cards),
-    ...changesOf('CardAssignment', before.rows.cardAssignments, after.rows.cardAssignments),
-    ...changesOf('AccessGrant', before.rows.accessGrants, after.rows.accessGrants),
+    ...changesOf('User', before.rows.users, after.rows.users, () => []),
+    ...changesOf('Unit', before.rows.units, after.rows.units, ({ parentId }) =>
+      parentId === null ? [] : [encodeId('Unit', parentId)],
+    ),
+    ...changesOf('Card', before.rows.cards, after.rows.cards, () => []),
+    ...changesOf('CardAssignment', before.rows.cardAssignments, after.rows.cardAssignments, ({ userId, cardId }) => [
+      ...[encodeId('User', userId), cards.get(cardId) ?? cardId],
+    ]),
+    ...changesOf('AccessGrant', before.rows.accessGrants, after.rows.accessGrants, ({ userId, unitId }) => [
+      ...[encodeId('User', userId), encodeId('Unit', unitId)],
+    ]),
   ];
 }
 
-function changesOf(type: TypeName, before: readonly Row[], after: readonly Row[]): Change[] {
+/** @param related "the ids that the object refers to by a foreign key, as they were when it was deleted, too" */
+function changesOf<R extends Row>(
+  type: TypeName,
+  before: readonly R[],
+  after: readonly R[],
+  related: (row: R) => string[],
+): Change[] {
   const old = new Map(before.map((row) => [keyOf(row), row]));
   const now = new Map(after.map((row) => [keyOf(row), row]));
-  const change = (row: Row, operation: Change['operation'], fields: string[] = []): Change => ({
+  const change = (row: R, operation: Change['operation'], fields: string[] = []): Change => ({
     organizationId: row.organizationId,
     operation,
     typeName: typeNameOf(type, row),
     id: idOf(type, row),
     fields: fields.sort(),
+    relatedIds: related(row).sort(),
   });
   return [
     ...before.filter((row) => !now.has(keyOf(row))).map((row) => change(row, 'DELETE')),
@@ -55,21 +71,24 @@ function changedFields(before: Row, after: Row): string[] {
 
 /**
  * The changes of each object in their order, which is all that the feed promises of order.
- * "One mutation may make several changes of an object", so that updates that follow each other count as one.
+ * "One mutation may make several changes of an object", so that updates that follow each other count as one, with what the last refers to.
  */
 export function byObject(changes: readonly Omit<Change, 'organizationId'>[]): Record<string, string[]> {
-  const objects: Record<string, { operation: string; fields: Set<string> }[]> = {};
-  for (const { operation, typeName, id, fields } of changes) {
+  const objects: Record<string, { operation: string; fields: Set<string>; relatedIds: readonly string[] }[]> = {};
+  for (const { operation, typeName, id, fields, relatedIds } of changes) {
     objects[id] ??= [];
     const last = objects[id].at(-1);
-    if (operation === 'UPDATE' && last?.operation === `UPDATE ${typeName}`)
+    if (operation === 'UPDATE' && last?.operation === `UPDATE ${typeName}`) {
       for (const field of fields) last.fields.add(field);
-    else objects[id].push({ operation: `${operation} ${typeName}`, fields: new Set(fields) });
+      last.relatedIds = relatedIds;
+    } else objects[id].push({ operation: `${operation} ${typeName}`, fields: new Set(fields), relatedIds });
   }
   return Object.fromEntries(
     Object.entries(objects).map(([id, told]) => [
       id,
-      told.map(({ operation, fields }) => [operation, ...[...fields].sort()].join(' ')),
+      told.map(({ operation, fields, relatedIds }) =>
+        [operation, ...[...fields].sort(), 'of', ...relatedIds.toSorted()].join(' '),
+      ),
     ]),
   );
 }

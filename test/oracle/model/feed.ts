@@ -28,19 +28,42 @@ async function createMark(url: string, token: string): Promise<string> {
   return payload.user.id;
 }
 
-const page = `query ($after: Cursor) { app { changes(first: 1000, after: $after) {
-  nodes { cursor operation typeName id fields node { __typename id } } pageInfo { endCursor } } } }`;
+/** The same changes, of these types alone, up to the last of those that are given. */
+export async function followTypes(
+  url: string,
+  token: string,
+  after: string,
+  typeNames: readonly string[],
+  among: readonly FollowedChange[],
+): Promise<FollowedChange[]> {
+  const changes: FollowedChange[] = [];
+  for (let position = after, hasNext = true; hasNext; ) {
+    const app = await readPage(url, token, { after: position, typeNames });
+    changes.push(...app.changes.nodes);
+    ({ endCursor: position, hasNextPage: hasNext } = app.changes.pageInfo);
+  }
+  const cursors = new Set(among.map(({ cursor }) => cursor));
+  return changes.filter(({ cursor, typeName }) => cursors.has(cursor) || !typeNames.includes(typeName));
+}
+
+const page = `query ($after: Cursor, $typeNames: [FollowedType!]) { app { changes(first: 1000, after: $after, typeNames: $typeNames) {
+  nodes { cursor operation typeName id fields relatedIds node { __typename id } } pageInfo { endCursor hasNextPage } } } }`;
+
+async function readPage(url: string, token: string, variables: object) {
+  const { body } = await post(url, token, JSON.stringify({ query: page, variables }));
+  const app = body.data?.app as {
+    changes: { nodes: FollowedChange[]; pageInfo: { endCursor: string; hasNextPage: boolean } };
+  } | null;
+  if (!app) throw new Error(`The feed does not answer: ${JSON.stringify(body)}`);
+  return app;
+}
 
 /** Reads until the change of an object comes, for at most a minute. */
 async function follow(url: string, token: string, after: string | null, lastId: string): Promise<FollowedChange[]> {
   const changes: FollowedChange[] = [];
   const deadline = Date.now() + 60_000;
   for (let position = after; Date.now() < deadline; await delay(10)) {
-    const { body } = await post(url, token, JSON.stringify({ query: page, variables: { after: position } }));
-    const app = body.data?.app as {
-      changes: { nodes: FollowedChange[]; pageInfo: { endCursor: string | null } };
-    } | null;
-    if (!app) throw new Error(`The feed does not answer: ${JSON.stringify(body)}`);
+    const app = await readPage(url, token, { after: position });
     changes.push(...app.changes.nodes);
     position = app.changes.pageInfo.endCursor ?? position;
     const end = changes.findIndex(({ id }) => id === lastId);

@@ -20,3 +20,14 @@ export function typed(type: TypeName, row: User | Unit | Card | CardAssignment |
 }
 
 export const typedWebhook = (webhook: Webhook): Typed => ({ ...webhook, __typename: 'Webhook' });
+
+/** The values of the enum `FollowedType`. */
+export const followedTypes = [
+  'User',
+  'Unit',
+  'AccessGrant',
+  'CardAssignment',
+  'BeaconCard',
+  'NfcCard',
+  'IdentificationCode',
+];

@@ -4,8 +4,9 @@ import { readRows } from '../rows.ts';
 import { byObject, type Change, lostUpdates } from './changes.ts';
 import { type CallerName, post, type Reply, signIn } from './client.ts';
 import { type Operation, writeOperation } from './document.ts';
-import { followUntil, mark } from './feed.ts';
+import { followTypes, followUntil, mark } from './feed.ts';
 import { foretell, toComparable } from './foretell.ts';
+import { followedTypes } from './ids.ts';
 import { agree, DisagreementError } from './outcome.ts';
 import { nodesOf, readingOf } from './reading.ts';
 import { type Caller, keyOf, type State } from './state.ts';
@@ -172,6 +173,10 @@ async function compareFeed(run: Run, token: string, index: number, after: string
   const own = run.changes.filter(({ organizationId }) => organizationId === run.world.ids[index]);
   agree(`the changes of ${index}`, byObject(own), byObject(followed));
   agree(`the updates of ${index} that are not told`, [], lostUpdates(own, followed));
+  // Which types, as the sequence happens to be.
+  const typeNames = followedTypes.filter((_, nth) => nth === 0 || ((run.changes.length + index) >> nth) % 2 === 0);
+  const wanted = followed.filter(({ typeName }) => typeNames.includes(typeName));
+  agree(`the changes of ${typeNames}`, wanted, await followTypes(url, token, after, typeNames, followed));
   for (const { id, node } of followed) {
     const isThere = foretell(run.state, run.callers[index]?.app as Caller, nodeById(id), {});
     if (!isThere.isRefused) agree('the node of a change', (isThere.answer.data as { node: unknown }).node, node);

@@ -1,5 +1,5 @@
 import { decodeId } from '../ids.ts';
-import { typedWebhook } from './ids.ts';
+import { followedTypes, typedWebhook } from './ids.ts';
 import {
   badInput,
   type Call,
@@ -85,8 +85,6 @@ function readTypeNames(args: Call['args'], failures: Failure[]): readonly string
     failures.push(badInput('typeNames'));
   return value;
 }
-
-const followedTypes = ['User', 'Unit', 'AccessGrant', 'CardAssignment', 'BeaconCard', 'NfcCard', 'IdentificationCode'];
 
 function newSecret(call: Call): string {
   const { secret } = answered(call);
