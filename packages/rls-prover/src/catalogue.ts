@@ -15,6 +15,8 @@ export type Catalogue = {
   families: ReadonlyMap<string, string>;
   /** Operators between types of PostgreSQL's that are not its own, by name. */
   operators: ReadonlySet<string>;
+  /** What PostgreSQL's operators yield for a type on their left, `->> jsonb`, where that does not depend on the right. */
+  results: ReadonlyMap<string, Result>;
   /** Casts between these, `from to`. */
   casts: ReadonlySet<string>;
   /** The settings of claims. */
@@ -60,7 +62,15 @@ export type Relation = {
   privileges: Readonly<Record<string, readonly string[]>>;
 };
 
-export type Column = { name: string; type: string; notNull: boolean; default: string | null; isGenerated: boolean };
+export type Column = {
+  name: string;
+  type: string;
+  notNull: boolean;
+  default: string | null;
+  isGenerated: boolean;
+  /** `generated always as identity`: a plain insert does not write it. */
+  isIdentity: boolean;
+};
 export type ForeignKey = { columns: string[]; references: string; referenced: string[] };
 /** `null` and `default` set the columns of `sets`. */
 export type Action = ForeignKey & { name: string; onDelete: Effect; onUpdate: Effect; sets: string[] };
@@ -111,6 +121,8 @@ export type Routine = {
   /** All to whom it is granted. */
   holder: string;
 };
+/** `right` is the type of a literal on the right side. */
+export type Result = { type: string; isStrict: boolean; right: string | null };
 export type Role = { name: string; bypasses: boolean; has: string[]; mayBecome: string[] };
 export type Builtin = { volatility: 'i' | 's' | 'v'; returns: Record<string, string>; isOfRows: boolean };
 
@@ -148,6 +160,7 @@ export async function readCatalogue({
     builtins: byName(await read<Builtin & { name: string }>(builtinsStatement)),
     families: new Map((await read<{ type: string; family: string }>(familiesStatement)).map((t) => [t.type, t.family])),
     operators: new Set(own?.operators),
+    results: new Map((await read<Result & { operator: string }>(resultsStatement)).map((one) => [one.operator, one])),
     casts: new Set(own?.casts),
     settings: new Set(claims.map(({ setting }) => setting)),
     ownNames: new Set(own?.names),
@@ -230,7 +243,7 @@ const relationsStatement = `
         'name', a.attname, 'notNull', a.attnotnull and ${isHeld} and not exists (
           select from pg_constraint k
           where k.conrelid = c.oid and k.contype = 'n' and a.attnum = any (k.conkey) and (not k.convalidated or k.connoinherit)),
-        'type', ${typeName('a.atttypid', 'a.attcollation')}, 'isGenerated', a.attgenerated <> '',
+        'type', ${typeName('a.atttypid', 'a.attcollation')}, 'isGenerated', a.attgenerated <> '', 'isIdentity', a.attidentity = 'a',
         'default', (select pg_get_expr(d.adbin, d.adrelid) from pg_attrdef d where d.adrelid = c.oid and d.adnum = a.attnum)) order by a.attnum), '[]')
       from pg_attribute a
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
@@ -388,6 +401,15 @@ const ownStatement = `
       where ${isOwn('p.oid')}
         and exists (select from pg_proc b where not ${isOwn('b.oid')} and b.proname = p.proname)) as names,
     exists (select from pg_collation where not collisdeterministic) as "hasOrders"`;
+
+const resultsStatement = `
+  select o.oprname || ' ' || ${typeName('o.oprleft')} as operator, min(${typeName('o.oprresult')}) as type, bool_and(p.proisstrict) as "isStrict",
+    -- A literal has the type of the other side, or else is a text (Type Conversion, Operators).
+    case when bool_or(o.oprright = o.oprleft) then min(${typeName('o.oprleft')}) when bool_or(o.oprright = 'text'::regtype) then 'text'
+      when count(distinct o.oprright) = 1 then min(${typeName('o.oprright')}) end as right
+  from pg_operator o join pg_proc p on p.oid = o.oprcode
+  where o.oprkind = 'b' and not ${isOwn('o.oid')}
+  group by 1 having count(distinct o.oprresult) = 1`;
 
 // Absent on purpose: numeric, float, interval, char(n), citext and the like, of which two that are equal may still differ.
 const familiesStatement = `

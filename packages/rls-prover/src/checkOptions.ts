@@ -1,11 +1,12 @@
 import type { Options } from './interface.ts';
 import type { Given } from './invariants.ts';
+import { QuestionError } from './QuestionError.ts';
 
 /**
  * Checks that each name of the question means something: roles, relations, columns and claims.
  * An invariant that matches nothing is proven of nothing.
  *
- * @throws {Error} with everything that matches nothing
+ * @throws {QuestionError} with everything that matches nothing
  */
 export function checkOptions({ roles, claims, examples }: Options, { catalogue, parser, invariants }: Given): void {
   const problems: string[] = [];
@@ -33,7 +34,7 @@ export function checkOptions({ roles, claims, examples }: Options, { catalogue, 
   for (const { name, claims: held } of examples?.principals ?? [])
     for (const claim of Object.keys(held))
       if (!known.has(claim)) problems.push(`the principal ${name} has the claim ${claim}, which is none of the claims`);
-  if (problems.length > 0) throw new Error(`The question matches nothing: ${problems.join('; ')}.`);
+  if (problems.length > 0) throw new QuestionError(`The question matches nothing: ${problems.join('; ')}.`);
 }
 
 const reference = /\{"String":\{"sval":"(old|new|claims)"\}\},\{"String":\{"sval":"([^"]*)"\}\}/g;

@@ -1,6 +1,6 @@
 import { and, boolean, type Collection, isFalse, isTrue, not, or, type Scalar, type Value } from './logic.ts';
 import type { Environment } from './scope.ts';
-import { apply, deny, elementsOf, open, unified } from './values.ts';
+import { apply, asScalar, cast, deny, elementsOf, maybeNull, open, unified } from './values.ts';
 
 /** Whether an operator may not be PostgreSQL's, by its name: what is printed need not say which it is. */
 export const isOwnOperator = (path: readonly string[], { catalogue }: Environment): boolean =>
@@ -53,12 +53,12 @@ export function compare(operator: string, first: Value, second: Value, env: Envi
     return boolean(comparison(a.value, b.value), or(a.isNull, b.isNull));
   if (env.isFact && !a) return open(`operator ${operator}`, env);
   const isComparison = comparison !== undefined || /LIKE|~/.test(operator) || ['&&', '@>', '<@'].includes(operator);
-  return apply(
-    `operator ${operator} of ${first.type || '?'} and ${second.type || '?'}`,
-    isComparison ? 'bool' : '',
-    [first, second],
-    env,
-  );
+  const known = env.catalogue.results.get(`${operator} ${first.type}`);
+  const isTyped = second.type === 'unknown' && known?.right != null;
+  const right = (isTyped ? asScalar(cast(second, known.right ?? '', env)) : second) ?? second;
+  const name = `operator ${operator} of ${first.type || '?'} and ${right.type || '?'}`;
+  const result = apply(name, isComparison ? 'bool' : (known?.type ?? ''), [first, right], env);
+  return known?.isStrict ? maybeNull(result, or(first.isNull, right.isNull, result.isNull)) : result;
 }
 
 /** Elements that are null have nothing in common, and are contained in nothing. */

@@ -3,13 +3,14 @@ import { findUnknown } from './constructs.ts';
 import { effectsOf } from './effects.ts';
 import { createEnvironment } from './environment.ts';
 import { isPlain } from './functions.ts';
-import { type Given, readsBreaking } from './invariants.ts';
-import { or } from './logic.ts';
+import { actingRoles } from './goals.ts';
+import { assumedOf, type Given, readsBreaking } from './invariants.ts';
+import { and, or } from './logic.ts';
 import { namesIn } from './names.ts';
 import { NotUnderstood, type Parser, type SelectStmt, selectsIn } from './parse.ts';
 import { Problem } from './problem.ts';
 import { forSome } from './query.ts';
-import { emptyScope } from './scope.ts';
+import { emptyScope, type Scope } from './scope.ts';
 
 /** The security definer functions that client roles may execute, in any schema that is looked at. */
 export const definersOf = ({ functions }: Catalogue): Routine[] =>
@@ -48,11 +49,27 @@ export function questionsOfBody(
     const problem = new Problem();
     const env = createEnvironment(given, problem, routine.owner, routine.signature);
     const formulas = selectsIn(body).map((select) =>
-      forSome(select, emptyScope, env, (_row, within) => readsBreaking(name, role, invariants, within)),
+      forSome(select, scopeOf(routine, problem), env, (_row, within) => readsBreaking(name, role, invariants, within)),
     );
-    return { name, problem, formula: or(...formulas) };
+    const [actor, ...others] = actingRoles(role, catalogue);
+    const assumed =
+      actor && others.length === 0
+        ? assumedOf(given, createEnvironment(given, problem, actor, routine.signature))
+        : 'true';
+    return { name, problem, formula: and(assumed, or(...formulas)) };
   });
 }
+
+/** Arguments are any values, the same wherever the body names them. */
+const scopeOf = ({ parameters }: Routine, problem: Problem): Scope => ({
+  ...emptyScope,
+  parameters: new Map(
+    parameters.flatMap(({ name, type }, index) => {
+      const value = problem.applied(`argument ${index + 1}`, type, []);
+      return [[name, value] as const, [`$${index + 1}`, value] as const];
+    }),
+  ),
+});
 
 /** The queries of the views that a query reads, at any depth. */
 function viewsIn(node: unknown, catalogue: Catalogue, parser: Parser): SelectStmt[] {

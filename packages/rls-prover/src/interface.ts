@@ -115,6 +115,11 @@ export type Assumptions = {
    */
   ignoredSchemas?: string;
   /**
+   * What is true of every client's claims, as expressions of SQL over `claims`.
+   * The server that sets the claims must see to it. An assumption that no claims satisfy is an error.
+   */
+  claims?: readonly string[];
+  /**
    * Known breaks of an assumption, such as a function that sets a claim.
    * Each is an unproven judgement.
    */

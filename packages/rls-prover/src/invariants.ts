@@ -30,6 +30,8 @@ export type Given = {
   parser: Parser;
   claims: readonly Claim[];
   invariants: readonly Stated[];
+  /** What is true of every client's claims. */
+  assumed?: readonly string[];
 };
 
 /** The question whether a goal can be violated. */
@@ -51,9 +53,17 @@ export function questionOf(goal: BoundGoal, given: Given, withReferences = false
     return [
       isDirect ? violation(goal, goal.relation, invariants, env, withReferences) : 'false',
       violationByActions(goal, env, withReferences),
-    ];
+    ].map((broken) => (broken === 'false' ? broken : and(assumedOf(given, env), broken)));
   });
   return { problem, formula: or(...formulas) };
+}
+
+/** What the server sees to of the claims of a client with the actor's role. */
+export function assumedOf({ assumed = [], parser }: Given, env: Environment): string {
+  const scope: Scope = { rows: [['claims', claimsOf(env)]] };
+  return and(
+    ...assumed.map((text) => isTrue(translateWhole(parser.expression(text), scope, { ...env, source: text }))),
+  );
 }
 
 function violation(
@@ -198,7 +208,7 @@ function violationThroughView(
 }
 
 /** The invariant of the same name for a table, which a command on its view must not break. */
-const statedFor = (
+export const statedFor = (
   relation: Relation,
   { invariant: { name }, command, role }: BoundGoal,
   invariants: readonly Stated[],

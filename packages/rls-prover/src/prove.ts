@@ -5,12 +5,14 @@ import { checkOptions } from './checkOptions.ts';
 import { openCounterexamples } from './counterexample.ts';
 import { definersOf, questionsOfBody } from './definers.ts';
 import type { Hints } from './ExampleRows.ts';
+import { createEnvironment } from './environment.ts';
 import { type BoundGoal, goalsOf, inFull, isPrivileged, noteAssigned } from './goals.ts';
 import { createHashes } from './hashes.ts';
 import type { Judgement, Options } from './interface.ts';
-import { type Given, type Question, questionOf } from './invariants.ts';
-import { TooLarge } from './problem.ts';
+import { assumedOf, type Given, type Question, questionOf } from './invariants.ts';
+import { Problem, TooLarge } from './problem.ts';
 import { openProver, type Prover } from './prover.ts';
+import { QuestionError } from './QuestionError.ts';
 import { readRights } from './rights.ts';
 
 /**
@@ -33,8 +35,9 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
   const { roles, claims, assumptions } = options;
   const invariants = inFull(options.invariants, roles);
   const catalogue = await readCatalogue({ ...options, invariants });
-  const given: Given = { catalogue, parser: prover.parser, claims, invariants };
+  const given: Given = { catalogue, parser: prover.parser, claims, invariants, assumed: assumptions?.claims ?? [] };
   checkOptions(options, given);
+  await checkAssumed(options, given, prover);
   noteAssigned(catalogue, prover.parser);
   const acceptances = new Acceptances(options.accepted ?? []);
   const none = { isByPrivilege: false, hash: null, accepted: null, verdict: 'unproven' } as const;
@@ -54,6 +57,19 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
       .unused(catalogue)
       .map((one) => ({ ...one, ...none, why: 'is accepted, and there is no such object' })),
   ];
+}
+
+/** Of claims that contradict each other, everything could be proven. @throws {QuestionError} */
+async function checkAssumed({ roles }: Options, given: Given, { solver }: Prover): Promise<void> {
+  for (const role of given.assumed?.length ? roles : []) {
+    const problem = new Problem();
+    const formula = assumedOf(given, createEnvironment(given, problem, role, 'an assumption'));
+    const { status } = await solver.solve(problem.script(formula));
+    if (status !== 'sat' || problem.denied.size > 0)
+      throw new QuestionError(
+        `No claims of ${role} satisfy the assumptions: ${[...problem.denied, ...(given.assumed ?? [])].join('; ')}.`,
+      );
+  }
 }
 
 async function judgeGoals(
