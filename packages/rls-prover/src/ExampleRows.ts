@@ -1,4 +1,5 @@
 import { type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
+import type { Relation } from './catalogue.ts';
 import type { BoundGoal } from './goals.ts';
 import type { Claim, Examples, Options, Principal } from './interface.ts';
 import { refusedAs } from './refusals.ts';
@@ -32,18 +33,26 @@ export class ExampleRows {
     this.#isInserted = true;
   }
 
-  /** Writes the solver's values into the examples: all at once, or else those that a row takes. */
-  async write(relation: string, wanted: Hints): Promise<void> {
+  /**
+   * Writes the solver's values into the examples: all at once, or else those that a row takes.
+   * @returns the statements that did so
+   */
+  async write(relation: Relation, wanted: Hints): Promise<string[]> {
     const assignments = [...wanted].map(([column, value]) => `${escapeIdentifier(column)} = ${literalOf(value)}`);
-    for (const { ctid } of assignments.length > 0 ? await this.of(relation) : []) {
-      const update = (assignment: string) =>
-        within(this.client, () =>
-          this.client.query(`update ${relation} set ${assignment} where ctid = $1`, [ctid]),
+    const written: string[] = [];
+    for (const { ctid, row } of assignments.length > 0 ? await this.of(relation.name) : []) {
+      const update = async (assignment: string) => {
+        const isDone = await within(this.client, () =>
+          this.client.query(`update ${relation.name} set ${assignment} where ctid = $1`, [ctid]),
         ).then(({ rowCount }) => rowCount === 1, refusedAs(false));
+        if (isDone) written.push(`update ${relation.name} set ${assignment} where ${conditionOf(relation, row)}`);
+        return isDone;
+      };
       // A row that was updated is stored elsewhere.
       if (!(await update(assignments.join(', '))))
         for (const assignment of assignments) if (await update(assignment)) break;
     }
+    return written;
   }
 
   /** The examples among a relation's rows. */
@@ -68,20 +77,18 @@ export class ExampleRows {
     const key = relation.keys[0]?.filter((name) => readable.includes(name)) ?? [];
     if (key.length === 0) return [];
     const examples = await this.of(relation.name);
-    return examples
-      .slice(0, 8)
-      .map(({ row }) =>
-        key.map((name) => `${escapeIdentifier(name)} = ${escapeLiteral(String(row[name]))}`).join(' and '),
-      );
+    return examples.slice(0, 8).map(({ row }) => equalTo(row, key));
   }
 
-  /** The rows that a statement of a principal changes, known by where they are stored. */
+  /** The rows that a statement of a principal changes, after others of the owner. They are known by where they are stored. */
   async changedBy(
     { relation }: BoundGoal,
     principal: Actor,
     statement: string,
+    first: readonly string[] = [],
   ): Promise<{ old: Json; updated?: Json }[]> {
     return undone(this.client, async () => {
+      for (const one of first) await this.client.query(one);
       const before = await this.of(relation.name);
       await this.become(principal);
       await this.client.query(statement);
@@ -119,9 +126,17 @@ export class ExampleRows {
   }
 
   /** Acts as a principal until the savepoint is undone. */
-  async become({ actor, claims }: Actor): Promise<void> {
-    await this.#claim(claims);
-    await this.client.query(`set local role ${escapeIdentifier(actor)}`);
+  async become(principal: Actor): Promise<void> {
+    for (const statement of this.becoming(principal)) await this.client.query(statement);
+  }
+
+  /** The statements by which a connection acts as a principal. */
+  becoming({ actor, claims }: Actor): string[] {
+    const settings = Object.entries(claims).map(
+      ([name, value]) =>
+        `select set_config(${escapeLiteral(this.#claimOf(name).setting)}, ${escapeLiteral(value)}, true)`,
+    );
+    return [...settings, `set local role ${escapeIdentifier(actor)}`];
   }
 
   /** Names a row by its keys. */
@@ -159,6 +174,19 @@ export const literalOf = (value: unknown) =>
   value === null || value === undefined
     ? 'null'
     : escapeLiteral(typeof value === 'string' ? value : JSON.stringify(value));
+
+/** A condition that a row satisfies, by its key or else by all that it has but times, which are others tomorrow. */
+export function conditionOf({ keys: [key] }: Pick<Relation, 'keys'>, row: Json): string {
+  const lasting = Object.keys(row).filter((name) => !/^\d{4}-\d\d-\d\dT|^\[object/.test(String(row[name])));
+  return equalTo(row, key ?? lasting) || 'true';
+}
+
+const equalTo = (row: Json, columns: readonly string[]) =>
+  columns
+    .map((name) =>
+      row[name] === null ? `${escapeIdentifier(name)} is null` : `${escapeIdentifier(name)} = ${literalOf(row[name])}`,
+    )
+    .join(' and ');
 
 const likeness = (a: Json, b: Json) =>
   Object.keys(a).filter((name) => JSON.stringify(a[name]) === JSON.stringify(b[name])).length;

@@ -1,9 +1,10 @@
-import { DatabaseError, escapeIdentifier } from 'pg';
-import type { Catalogue } from './catalogue.ts';
-import { type Actor, ExampleRows, type Hints, literalOf } from './ExampleRows.ts';
-import { actingRoles, type BoundGoal, predicates } from './goals.ts';
+import { DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
+import type { Column, Relation } from './catalogue.ts';
+import { type Actor, conditionOf, ExampleRows, type Hints, type Json, literalOf } from './ExampleRows.ts';
+import { actingRoles, type BoundGoal, baseOf, predicates } from './goals.ts';
 import type { Examples, Options } from './interface.ts';
-import { ignoreRefusal, refusedAs } from './refusals.ts';
+import { type Given, statedFor } from './invariants.ts';
+import { refusedAs } from './refusals.ts';
 import { undone, within } from './savepoints.ts';
 
 /**
@@ -11,37 +12,39 @@ import { undone, within } from './savepoints.ts';
  * The examples are inserted, the solver's values are written into one of them, and the command is given as principals of that role. The
  * invariant is asked of each row that it returns or changes. The caller rolls all of it back.
  */
-export function openCounterexamples(
-  options: Pick<Options, 'client' | 'claims'>,
-  examples: Examples,
-  catalogue: Catalogue,
-) {
+export function openCounterexamples(options: Pick<Options, 'client' | 'claims'>, examples: Examples, given: Given) {
   const rows = new ExampleRows(options, examples);
-  const end = Date.now() + maxMilliseconds;
+  const milliseconds = 1000 * (examples.maxSeconds ?? 30);
+  const end = Date.now() + milliseconds;
 
-  async function refute(goal: BoundGoal, hints: Hints): Promise<string | null> {
-    const { invariant, relation, command } = goal;
-    const isOfTables =
-      relation.kind === 'view' && (command !== 'select' || ![relation.name, '*'].includes(invariant.relation));
-    if (predicates.test(invariant.expression) || isOfTables) return null;
+  async function refute(bound: BoundGoal, hints: Hints): Promise<Counterexample | null> {
+    const goal = triedOf(bound, given, examples);
+    if (goal === null) return null;
     await rows.insert();
     for (const wanted of hints.size > 0 ? [new Map(), hints] : [new Map()]) {
       const found = await undone(options.client, async () => {
-        await rows.write(relation.name, wanted);
-        return search(goal);
+        const written = await rows.write(goal.relation, wanted);
+        const shown = await search(goal);
+        return shown && { ...shown, statements: [...written, ...shown.statements] };
       });
       if (found) return found;
     }
     return null;
   }
 
-  async function search(goal: BoundGoal): Promise<string | null> {
-    const until = Math.min(Date.now() + maxMillisecondsOfGoal, end);
-    for (const actor of actingRoles(goal.role, catalogue)) {
-      for (const principal of examples.principals) {
+  async function search(goal: Tried): Promise<Counterexample | null> {
+    const until = Math.min(Date.now() + milliseconds / goalsOfLimit, end);
+    for (const actor of actingRoles(goal.role, given.catalogue)) {
+      for (const principal of examples.principals.filter(({ roles }) => roles?.includes(actor) ?? true)) {
         if (Date.now() > until) return null;
-        const shown = await tries[goal.command](rows, goal, { actor, ...principal }, end);
-        if (shown) return `${actor} ${principal.name} ${shown}`;
+        const who: Actor = { actor, ...principal };
+        const shown = await tries[goal.command](rows, goal, who, end);
+        if (!shown) continue;
+        const { what, before = [], statement } = shown;
+        return {
+          what: `${actor} ${principal.name} ${what}`,
+          statements: [...before, ...rows.becoming(who), statement],
+        };
       }
     }
     return null;
@@ -50,12 +53,53 @@ export function openCounterexamples(
   return refute;
 }
 
-const maxMillisecondsOfGoal = 2000;
-/** A goal that was not tried within this time stays unproven. */
-const maxMilliseconds = 30_000;
+/** A goal may take this part of the time for all. */
+const goalsOfLimit = 15;
+
+/**
+ * A goal, and what its commands name: a table, or a view through which they change it.
+ * `freeing` deletes the examples that refer to its rows, whose foreign keys would forbid to change a key.
+ */
+type Tried = BoundGoal & { target: string; freeing: readonly string[] };
+
+/** Null: what is asked is about rows that no command shows by itself. */
+function triedOf(goal: BoundGoal, given: Given, examples: Examples): Tried | null {
+  const { invariant, relation, command, role } = goal;
+  if (predicates.test(invariant.expression)) return null;
+  const target = relation.name;
+  const isShown = relation.kind !== 'view' || [relation.name, '*'].includes(invariant.relation);
+  if (relation.kind !== 'view' || command === 'select')
+    return isShown ? { ...goal, target, freeing: freeing(relation, given, examples) } : null;
+  const base = baseOf(relation, given);
+  const stated = base && statedFor(base, goal, given.invariants, given.catalogue);
+  if (!stated || base.kind === 'view') return null;
+  // As the view grants it, under the names of the table.
+  const has = (column: string) => base.columns.some(({ name }) => name === column);
+  const privileges = Object.fromEntries(
+    Object.entries(relation.privileges).map(([name, columns]) => [name, columns.filter(has)]),
+  );
+  return {
+    ...{ invariant: stated, command, role, target, freeing: freeing(base, given, examples) },
+    relation: { ...base, privileges },
+  };
+}
+
+const freeing = ({ name }: Relation, { catalogue }: Given, { rows }: Examples): string[] =>
+  [...catalogue.relations.values()]
+    .filter((one) => one.kind === 'table' && one.foreignKeys.some(({ references }) => references === name))
+    .filter((one) => one.name !== name)
+    .map((one) => `delete from ${one.name} t where to_jsonb(t)::text ~ ${escapeLiteral(rows)}`);
+
+/** A violation that PostgreSQL has shown, and the statements that show it when the examples are there. */
+export type Counterexample = { what: string; statements: readonly string[] };
 
 /** Gives a command as a principal. Resolves to the violation that it shows, or to null. */
-type Try = (rows: ExampleRows, goal: BoundGoal, principal: Actor, end: number) => Promise<string | null>;
+type Try = (
+  rows: ExampleRows,
+  goal: Tried,
+  principal: Actor,
+  end: number,
+) => Promise<{ what: string; before?: readonly string[]; statement: string } | null>;
 
 const tries: Record<BoundGoal['command'], Try> = {
   async select(rows, goal, principal) {
@@ -63,8 +107,9 @@ const tries: Record<BoundGoal['command'], Try> = {
     const columns = granted(goal, principal.actor);
     const seen = await undone(rows.client, async () => {
       await rows.become(principal);
-      const text = `select to_jsonb(t) as row from (select ${columns} from ${relation.name} limit 1000) t`;
-      const found = await rows.client.query(text);
+      const found = await rows.client.query(
+        `select to_jsonb(t) as row from (${text(columns, relation.name)} limit 1000) t`,
+      );
       return found.rows.map(({ row }) => row);
     }).catch(refusedAs([]));
     for (const row of seen) {
@@ -72,24 +117,27 @@ const tries: Record<BoundGoal['command'], Try> = {
       // Nothing is claimed of a row that looks like another one.
       const [only, ...others] = whole;
       if (only && others.length === 0 && (await rows.breaks(goal, principal, only, only)))
-        return `sees ${rows.describe(only)}`;
+        return {
+          what: `sees ${rows.describe(only)}`,
+          statement: `${text(columns, relation.name)} where ${conditionOf(readable(relation, row), row)}`,
+        };
     }
     return null;
   },
 
   async delete(rows, goal, principal) {
     for (const condition of ['true', ...(await rows.conditions(goal))]) {
-      const changed = await rows.changedBy(goal, principal, `delete from ${goal.relation.name} where ${condition}`);
-      for (const { old } of changed)
-        if (await rows.breaks(goal, principal, old, old)) return `deletes ${rows.describe(old)}`;
+      const statement = `delete from ${goal.target} where ${condition}`;
+      for (const { old } of await rows.changedBy(goal, principal, statement))
+        if (await rows.breaks(goal, principal, old, old)) return { what: `deletes ${rows.describe(old)}`, statement };
     }
     return null;
   },
 
   async truncate(rows, goal, principal) {
-    const changed = await rows.changedBy(goal, principal, `truncate ${goal.relation.name} cascade`);
-    for (const { old } of changed)
-      if (await rows.breaks(goal, principal, old, old)) return `truncates ${rows.describe(old)}`;
+    const statement = `truncate ${goal.target} cascade`;
+    for (const { old } of await rows.changedBy(goal, principal, statement))
+      if (await rows.breaks(goal, principal, old, old)) return { what: `truncates ${rows.describe(old)}`, statement };
     return null;
   },
 
@@ -106,46 +154,98 @@ const tries: Record<BoundGoal['command'], Try> = {
           set.map((column) => `${escapeIdentifier(column)} = ${literalOf(row[column])}`).join(', '),
         ),
     );
-    for (const assignment of new Set(assignments)) {
-      for (const condition of ['true', ...(await rows.conditions(goal))]) {
-        if (Date.now() > end) return null;
-        const statement = `update ${relation.name} set ${assignment} where ${condition}`;
-        for (const { old, updated } of await rows.changedBy(goal, principal, statement))
-          if (updated && (await rows.breaks(goal, principal, old, updated)))
-            return `changes ${rows.describe(old)} to ${assignment}`;
-      }
-    }
+    const conditions = ['true', ...(await rows.conditions(goal))];
+    for (const before of goal.freeing.length > 0 ? [[], goal.freeing] : [[]])
+      for (const assignment of new Set(assignments))
+        for (const condition of conditions) {
+          if (Date.now() > end) return null;
+          const statement = `update ${goal.target} set ${assignment} where ${condition}`;
+          for (const { old, updated } of await rows.changedBy(goal, principal, statement, before))
+            if (updated && (await rows.breaks(goal, principal, old, updated)))
+              return { what: `changes ${rows.describe(old)} to ${assignment}`, before, statement };
+        }
     return null;
   },
 
-  async insert(rows, goal, principal) {
+  async insert(rows, goal, principal, end) {
     const { client } = rows;
     const { relation } = goal;
-    const columns = granted(goal, principal.actor);
-    for (const { ctid, row } of await rows.of(relation.name)) {
+    const given = relation.columns.filter(({ isGenerated, isIdentity }) => isGenerated || isIdentity);
+    const columns = granted(goal, principal.actor, given);
+    for (const { ctid, row } of insertable(await rows.of(relation.name), relation, columns)) {
+      if (Date.now() > end) return null;
+      let isFree = false;
+      const statement = insertion(goal.target, columns, row);
       const inserted = await undone(client, async () => {
         // Its place is made free, where no other row is in the way.
         const free = () => client.query(`delete from ${relation.name} where ctid = $1`, [ctid]);
-        await within(client, free).catch(ignoreRefusal);
+        isFree = ctid !== null && (await within(client, free).then(() => true, refusedAs(false)));
+        const before = new Set((await rows.of(relation.name)).map((one) => one.ctid));
         await rows.become(principal);
-        await client.query(
-          `insert into ${relation.name} (${columns}) select ${columns} from jsonb_populate_record(null::${relation.name}, $1)`,
-          [row],
-        );
-        return true;
+        await client.query(statement);
+        await client.query('reset role');
+        return (await rows.of(relation.name)).find((one) => !before.has(one.ctid))?.row ?? null;
         // Policies have let it pass when keys are asked.
-      }).catch((error: unknown) => error instanceof DatabaseError && /^2350[35]$/.test(error.code ?? ''));
-      const written = Object.fromEntries(
-        relation.columns.map(({ name }) => [name, columns.includes(escapeIdentifier(name)) ? row[name] : null]),
-      );
-      if (inserted && (await rows.breaks(goal, principal, written, written)))
-        return `inserts ${rows.describe(written)}`;
+      }).catch((error: unknown) => (isKeyError(error) ? rowWritten(relation, columns, row) : null));
+      if (inserted && (await rows.breaks(goal, principal, inserted, inserted)))
+        return {
+          what: `inserts ${rows.describe(inserted)}`,
+          before: isFree ? [`delete from ${relation.name} where ${conditionOf(relation, row)}`] : [],
+          statement,
+        };
     }
     return null;
   },
 };
 
-const granted = ({ relation, command }: BoundGoal, actor: string) =>
+const isKeyError = (error: unknown) => error instanceof DatabaseError && /^2350[35]$/.test(error.code ?? '');
+
+/** The row that a statement would have written; null where a default or a trigger writes a part of it. */
+function rowWritten({ columns: all, assigned }: Relation, columns: string, row: Json): Json | null {
+  const isGiven = (name: string) => columns.includes(escapeIdentifier(name));
+  const isKnown = all.every(({ name, default: text }) => isGiven(name) || text === null);
+  return isKnown && assigned.insert.length === 0
+    ? Object.fromEntries(all.map(({ name }) => [name, isGiven(name) ? row[name] : null]))
+    : null;
+}
+
+/** The examples, and each of them with one column of another one. A row whose key stays the same takes the place of its example. */
+function insertable(
+  examples: readonly { ctid: string; row: Json }[],
+  { keys }: Relation,
+  columns: string,
+): { ctid: string | null; row: Json }[] {
+  const mixed = examples.flatMap(({ ctid, row }) =>
+    examples.flatMap(({ row: other }) =>
+      Object.keys(row)
+        .filter((name) => row[name] !== other[name] && columns.includes(escapeIdentifier(name)))
+        .map((name) => ({
+          ctid: keys.some((key) => key.includes(name)) ? null : ctid,
+          row: { ...row, [name]: other[name] },
+        })),
+    ),
+  );
+  return [...examples, ...mixed.slice(0, maxMixed)];
+}
+
+const maxMixed = 120;
+
+function insertion(relation: string, columns: string, row: Json): string {
+  const values = Object.keys(row).filter((name) => columns.split(', ').includes(escapeIdentifier(name)));
+  // Arrays and composites are written otherwise than in JSON.
+  const isPlain = values.every((name) => typeof row[name] !== 'object' || row[name] === null);
+  return isPlain
+    ? `insert into ${relation} (${values.map(escapeIdentifier).join(', ')}) values (${values.map((name) => literalOf(row[name])).join(', ')})`
+    : `insert into ${relation} (${columns}) select ${columns} from jsonb_populate_record(null::${relation}, ${escapeLiteral(JSON.stringify(row))})`;
+}
+
+const text = (columns: string, relation: string) => `select ${columns} from ${relation}`;
+
+/** A key of which the row that was read has all columns. */
+const readable = ({ keys }: Relation, row: Json) => ({ keys: keys.filter((key) => key.every((name) => name in row)) });
+
+const granted = ({ relation, command }: BoundGoal, actor: string, without: readonly Column[] = []) =>
   (relation.privileges[`${command} ${actor}`] ?? relation.columns.map(({ name }) => name))
+    .filter((name) => !without.some((column) => column.name === name))
     .map(escapeIdentifier)
     .join(', ');

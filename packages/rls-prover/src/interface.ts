@@ -92,6 +92,8 @@ export type Judgement = Goal & {
   hash: string | null;
   /** The reason for which it was accepted without a proof. */
   accepted: string | null;
+  /** Statements that show the violation when the examples are there: as a client, the last one reads or writes the row. */
+  counterexample: readonly string[] | null;
 };
 
 /** Whether a judgement is neither proven nor accepted. */
@@ -136,6 +138,8 @@ export type Examples = {
   /** A regular expression of PostgreSQL's that matches the JSON of these rows, and of no others. */
   rows: string;
   principals: readonly Principal[];
+  /** How long to look for counterexamples to all goals; 30 without it. A goal that was not tried within this time stays unproven. */
+  maxSeconds?: number;
   /** Shortens a row's value for a judgement. */
   shorten?(value: string): string;
 };
@@ -145,4 +149,6 @@ export type Principal = {
   /** Follows the role in a judgement: `of Acme as Ada`. */
   name: string;
   claims: Readonly<Record<string, string>>;
+  /** The roles that it may have; without it, any. */
+  roles?: readonly string[];
 };

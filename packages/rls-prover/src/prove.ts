@@ -2,13 +2,13 @@ import { Acceptances } from './acceptances.ts';
 import { readBeside } from './beside.ts';
 import { type Relation, type Routine, readCatalogue } from './catalogue.ts';
 import { checkOptions } from './checkOptions.ts';
-import { openCounterexamples } from './counterexample.ts';
+import { type Counterexample, openCounterexamples } from './counterexample.ts';
 import { definersOf, questionsOfBody } from './definers.ts';
 import type { Hints } from './ExampleRows.ts';
 import { createEnvironment } from './environment.ts';
 import { type BoundGoal, goalsOf, inFull, isPrivileged, noteAssigned } from './goals.ts';
 import { createHashes } from './hashes.ts';
-import type { Judgement, Options } from './interface.ts';
+import type { Goal, Judgement, Options } from './interface.ts';
 import { assumedOf, type Given, type Question, questionOf } from './invariants.ts';
 import { Problem, TooLarge } from './problem.ts';
 import { openProver, type Prover } from './prover.ts';
@@ -40,7 +40,6 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
   await checkAssumed(options, given, prover);
   noteAssigned(catalogue, prover.parser);
   const acceptances = new Acceptances(options.accepted ?? []);
-  const none = { isByPrivilege: false, hash: null, accepted: null, verdict: 'unproven' } as const;
   const judgements: Judgement[] = [
     ...(await judgeGoals(options, given, prover, acceptances)),
     ...(await readRights(options)).map((right) => ({ ...right, ...none })),
@@ -50,14 +49,21 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
     ...(assumptions?.broken ?? []).map((broken) => ({ ...broken, ...none })),
     ...(await judgeDefiners(given, prover, acceptances)),
   ];
-  if (options.isAsked) return judgements;
-  return [
-    ...judgements,
-    ...acceptances
-      .unused(catalogue)
-      .map((one) => ({ ...one, ...none, why: 'is accepted, and there is no such object' })),
-  ];
+  return options.isAsked ? judgements : [...judgements, ...acceptances.unused(catalogue).map(unusedAcceptance)];
 }
+
+/** Neither proven nor refuted, and nothing to accept. */
+const none = {
+  ...{ isByPrivilege: false, hash: null, accepted: null, counterexample: null },
+  verdict: 'unproven',
+} as const;
+
+/** The judgement of an acceptance whose object is gone. */
+export const unusedAcceptance = (one: Goal): Judgement => ({
+  ...one,
+  ...none,
+  why: 'is accepted, and there is no such object',
+});
 
 /** Of claims that contradict each other, everything could be proven. @throws {QuestionError} */
 async function checkAssumed({ roles }: Options, given: Given, { solver }: Prover): Promise<void> {
@@ -79,7 +85,7 @@ async function judgeGoals(
   acceptances: Acceptances,
 ): Promise<Judgement[]> {
   const { examples, isAsked = () => true } = options;
-  const refute = examples ? openCounterexamples(options, examples, given.catalogue) : neither;
+  const refute = examples ? openCounterexamples(options, examples, given) : neither;
   const hashOf = createHashes(given.catalogue);
   const judgements: Judgement[] = [];
   for (const goal of goalsOf(given.catalogue, given.invariants)) {
@@ -94,7 +100,7 @@ async function judgeGoals(
     if (!isAsked(named)) continue;
     // A judgement that is accepted needs no counterexample.
     const found = await judgeGoal(goal, given, prover, acceptances.has(named) ? neither : refute);
-    judgements.push(acceptances.applied({ ...named, ...found, accepted: null }));
+    judgements.push(acceptances.applied({ ...named, counterexample: null, ...found, accepted: null }));
   }
   return judgements;
 }
@@ -117,6 +123,7 @@ async function judgeDefiners(given: Given, prover: Prover, acceptances: Acceptan
         why,
         isByPrivilege: false,
         accepted: null,
+        counterexample: null,
       };
       judgements.push(acceptances.applied(judgement, { relation, role: holder }));
     }
@@ -139,8 +146,8 @@ async function decide(
   goal: BoundGoal,
   given: Given,
   { solver }: Prover,
-  refute: (goal: BoundGoal, hints: Hints) => Promise<string | null>,
-): Promise<Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'>> {
+  refute: (goal: BoundGoal, hints: Hints) => Promise<Counterexample | null>,
+): Promise<Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'> & Partial<Pick<Judgement, 'counterexample'>>> {
   const question = questionOf(goal, given);
   const isWhole = question.problem.denied.size === 0;
   if (question.formula === 'false' && isWhole) {
@@ -156,7 +163,7 @@ async function decide(
   if (second.status === 'unsat' && again.problem.denied.size === 0)
     return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
   const found = await refute(goal, hintsOf(goal.relation, question, first.values));
-  if (found) return { verdict: 'refuted', why: found, isByPrivilege: false };
+  if (found) return { verdict: 'refuted', why: found.what, isByPrivilege: false, counterexample: found.statements };
   const { denied } = again.problem;
   const unknowns = [...(denied.size > 0 ? denied : again.problem.unknowns)];
   if (unknowns.length > 0) return { verdict: 'unproven', why: notUnderstood(unknowns), isByPrivilege: false };

@@ -1,7 +1,7 @@
 import { DatabaseError } from 'pg';
 
 /** Ignores that PostgreSQL refuses a statement, and no other error. */
-export function ignoreRefusal(error: unknown): void {
+function ignoreRefusal(error: unknown): void {
   if (!(error instanceof DatabaseError)) throw error;
 }
 

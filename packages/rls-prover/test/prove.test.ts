@@ -18,7 +18,7 @@ describe('policies', () => {
     const judgements = await proving.judgeAfter();
 
     expect(openOf(judgements)).toEqual([]);
-    const about = { role: proving.member, verdict: 'proven', accepted: null };
+    const about = { role: proving.member, verdict: 'proven', accepted: null, counterexample: null };
     expect(judgements).toContainEqual({
       ...{ ...about, invariant: 'tenant', relation: 'app.notes', command: 'update', hash: expect.any(String) },
       ...{ why: 'for all claims and rows', isByPrivilege: false },
@@ -344,6 +344,7 @@ describe('what else the proofs rest on', () => {
       ...broken,
       verdict: 'unproven',
       isByPrivilege: false,
+      counterexample: null,
       accepted: null,
       hash: null,
     });
