@@ -85,6 +85,7 @@ export const constructs: Readonly<Record<string, Construct>> = {
     },
     meaning:
       '`current_setting` is exact. A function of the database is its body when that is one expression, or any value when what it does is understood and it writes nothing. ' +
+      '`select f()` of a function that returns a set has the rows of its body, if that is one query. ' +
       "PostgreSQL's own are any value if they are immutable or `harmless` (functions.ts). An argument by its name, `variadic`, defaults, " +
       'results among parameters and other overloads are not understood.',
     source: 'SQL Syntax, Calling Functions; Type Conversion, Functions',
@@ -93,7 +94,7 @@ export const constructs: Readonly<Record<string, Construct>> = {
   subqueries: {
     nodes: { SubLink: 'subLinkType testexpr operName subselect', SelectStmt: query, ResTarget: 'name val indirection' },
     meaning:
-      'Exact: `exists`, `in`, `any`, `all`, `array`, one value. `limit`, `group by`, `having`, locks and aggregates may leave out any rows and yield any value; ' +
+      'Exact: `exists`, `in`, `any`, `all`, `array`, one value, which is the same for the same rows. `limit`, `group by`, `having`, locks and aggregates may leave out any rows and yield any value; ' +
       '`intersect`, `except`, `values` and recursion yield any rows.',
     source: 'Queries; Functions and Operators, Subquery Expressions',
     example: 'tenant_id in (select u.tenant_id from app.users u where u.tenant_id = app.tenant_id())',

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { compare, distinct, equality, isOwnOperator } from './comparisons.ts';
 import { findUnknown } from './constructs.ts';
 import {
@@ -18,7 +19,7 @@ import {
   type Value,
 } from './logic.ts';
 import type { Node } from './parse.ts';
-import { forAll } from './problem.ts';
+import { forAll, type Variable } from './problem.ts';
 import { type Environment, findColumn, findParameter, type Row, type Scope } from './scope.ts';
 import {
   apply,
@@ -247,11 +248,37 @@ function translateSubquery(
   }
 }
 
-/** The value of a query: null without a row, else that of one of its rows. */
+/**
+ * The value of a query: null without a row, else that of one of its rows.
+ * A query of the same rows yields the same value wherever it stands, as a call with the same arguments does.
+ */
 function someRow(elements: Collection, env: Environment): Scalar {
-  const { problem, variables } = env;
-  const value = problem.unknown(elements.type, variables);
-  const isOne = elements.some((element) => and(not(element.isNull), `(= ${value.value} ${element.value})`));
-  problem.assume(forAll(variables, or(value.isNull, isOne)));
+  const { problem } = env;
+  const place = '|the value|';
+  const isOne = elements.some((element) => and(not(element.isNull), `(= ${place} ${element.value})`));
+  const variables = env.variables.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(isOne));
+  const hash = createHash('sha256').update(byPlace(isOne, variables)).digest('hex');
+  const value = problem.applied(`a row where ${hash}`, elements.type, variables);
+  problem.assume(
+    forAll(
+      variables,
+      or(
+        value.isNull,
+        isOne.replaceAll(place, () => value.value),
+      ),
+    ),
+  );
   return value;
+}
+
+/** A formula with its variables named by where they stand, so that it is the same for the same rows. */
+function byPlace(formula: string, variables: readonly Variable[]): string {
+  const places = new Map(variables.map(({ name }, index) => [name, `outer ${index}`]));
+  // Names between bars are those of columns and the like.
+  return formula.replaceAll(/\|[^|]*\||\bv\d+\b/g, (name) => {
+    if (name.startsWith('|')) return name;
+    const place = places.get(name) ?? `inner ${places.size}`;
+    places.set(name, place);
+    return place;
+  });
 }

@@ -4,7 +4,7 @@ import { effectsOf, isHarmless } from './effects.ts';
 import { translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
 import { pathOf } from './names.ts';
-import { type FuncCall, type Node, NotUnderstood } from './parse.ts';
+import { type FuncCall, type Node, NotUnderstood, type SelectStmt } from './parse.ts';
 import { type Environment, emptyScope, everything, type Scope } from './scope.ts';
 import { apply, cast, deny, maybeNull, open, scalars } from './values.ts';
 
@@ -16,6 +16,7 @@ const deepest = 12;
  * Sound, by the kind of function:
  *
  * - A function whose body is one expression yields that expression with its arguments. A definer reads with its owner's rights.
+ * - `select f(…)` of a function that returns a set yields the rows of its body, if that is one query.
  * - The body is ignored if the function has settings of its own other than a search path. It is also ignored if the function is marked
  *   immutable and its body is not, since PostgreSQL may keep the claims of another transaction.
  * - PostgreSQL's own functions, and bodies of another kind, yield the same for the same arguments unless they are volatile. A function that
@@ -70,29 +71,74 @@ function callRoutine(name: string, args: readonly Value[], env: Environment): Va
 function inlined(routine: Routine, args: readonly Value[], env: Environment): Value | null {
   if (routine.returnsSet || routine.isTrigger || routine.volatility === 'v' || !isPlain(routine)) return null;
   if (env.isImmutable && routine.volatility !== 'i') return open(`call of ${routine.name}`, env, routine.returns);
+  const body = bodyOf(routine, env);
+  if (!body) return null;
+  const unknown = findUnknown(body);
+  if (unknown) return deny(`${unknown} in ${routine.name}`, env, routine.returns);
+  const within = environmentIn(routine, env);
+  const scope = { ...emptyScope, parameters: parametersOf(routine, args, env) };
+  const value = cast(translate(body, scope, within), routine.returns, within);
+  if (!routine.isStrict || value.kind === 'collection') return routine.isStrict ? null : value;
+  const hasNull = or(...args.map((argument) => argument.isNull));
+  return maybeNull(value, choose(hasNull, 'true', value.isNull));
+}
+
+function parametersOf(routine: Routine, args: readonly Value[], env: Environment): Map<string, Value> {
   const parameters = new Map<string, Value>();
   for (const [index, { name, type }] of routine.parameters.entries()) {
     const value = cast(args[index] ?? { kind: 'scalar', type: 'unknown', isNull: 'true', value: '0' }, type, env);
     parameters.set(`$${index + 1}`, value).set(name, value);
   }
-  const body = bodyOf(routine, env);
-  if (!body) return null;
-  const unknown = findUnknown(body);
-  if (unknown) return deny(`${unknown} in ${routine.name}`, env, routine.returns);
+  return parameters;
+}
+
+/** Within a function: a definer reads with its owner's rights. */
+function environmentIn(routine: Routine, env: Environment): Environment {
   // A view reads its tables with its owner's rights, and calls functions with those of the caller.
   const actor = env.actor === everything ? everything : env.user;
-  const within: Environment = {
+  return {
     ...env,
     ...(routine.isDefiner ? { actor: routine.owner, user: routine.owner } : { actor }),
     depth: env.depth + 1,
     source: `${routine.name}, in ${env.source}`,
     isImmutable: routine.volatility === 'i',
   };
-  const value = cast(translate(body, { ...emptyScope, parameters }, within), routine.returns, within);
-  if (!routine.isStrict || value.kind === 'collection') return routine.isStrict ? null : value;
-  const hasNull = or(...args.map((argument) => argument.isNull));
-  return maybeNull(value, choose(hasNull, 'true', value.isNull));
 }
+
+/**
+ * The query of which `select f(…)` yields the rows: the body of a function that returns a set.
+ * Null for any other query, and for a body that is not one query whose names mean what they say.
+ */
+export function setOf(
+  select: SelectStmt,
+  outer: Scope,
+  env: Environment,
+): { query: SelectStmt; scope: Scope; env: Environment } | null {
+  const { targetList: [target, ...others] = [], op: _op, limitOption: _limitOption, ...rest } = select;
+  const call = target && 'ResTarget' in target ? target.ResTarget.val : undefined;
+  if (!call || !('FuncCall' in call) || others.length > 0 || Object.values(rest).some(isGiven)) return null;
+  if (builtinOf(call.FuncCall, env) !== null || call.FuncCall.over || call.FuncCall.agg_star) return null;
+  const [routine, ...overloads] = env.catalogue.functions.get(nameOf(call.FuncCall)) ?? [];
+  const args = call.FuncCall.args ?? [];
+  const isOne =
+    routine?.returnsSet && overloads.length === 0 && routine.isExact && args.length === routine.parameters.length;
+  if (!isOne || routine.language !== 'sql' || routine.volatility === 'v' || routine.isStrict || !isPlain(routine))
+    return null;
+  if (env.isImmutable || env.isFact || env.catalogue.composites.has(routine.returns)) return null;
+  const body = bodyOf(routine, env);
+  if (!body || !('SubLink' in body) || findUnknown(body) || effectsOf(routine, env.catalogue, env.parser).unknown)
+    return null;
+  const query = body.SubLink.subselect;
+  if (!query || !('SelectStmt' in query)) return null;
+  const parameters = parametersOf(
+    routine,
+    args.map((argument) => translate(argument, outer, env)),
+    env,
+  );
+  return { query: query.SelectStmt, scope: { ...emptyScope, parameters }, env: environmentIn(routine, env) };
+}
+
+const isGiven = (part: unknown) => part !== undefined && part !== false && !(Array.isArray(part) && part.length === 0);
 
 /** Whether its body means what it says: no settings, and unqualified names are PostgreSQL's own. */
 export const isPlain = ({ settings }: Routine): boolean =>
@@ -119,7 +165,10 @@ function called(routine: Routine, args: readonly Value[], env: Environment): Val
   const what = `call of ${routine.name}`;
   if (!given || routine.returnsSet || routine.volatility === 'v' || (env.isImmutable && routine.volatility !== 'i'))
     return open(what, env, routine.returns, given ?? []);
-  return apply(`${routine.signature} as ${env.actor} ${env.user} in ${env.world.name}`, routine.returns, given, env);
+  // With its owner's rights and its own search path it yields the same to whoever calls it.
+  const isOwners = routine.isDefiner && routine.settings.some((setting) => setting.startsWith('search_path='));
+  const who = isOwners ? routine.owner : `${env.actor} ${env.user}`;
+  return apply(`${routine.signature} as ${who} in ${env.world.name}`, routine.returns, given, env);
 }
 
 /** Whether an expression calls such a function, in its subqueries, too. */

@@ -3,7 +3,7 @@ import { equality } from './comparisons.ts';
 import { findUnknown } from './constructs.ts';
 import { translate, translateBoolean } from './expression.ts';
 import { rowFacts } from './facts.ts';
-import { builtinOf, hasCall } from './functions.ts';
+import { builtinOf, hasCall, setOf } from './functions.ts';
 import { and, isTrue, not, nothing, or, type Value } from './logic.ts';
 import type { Alias, Node, SelectStmt } from './parse.ts';
 import { exists } from './problem.ts';
@@ -52,6 +52,8 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
         : forSome(select.rarg, outer, env, (row, within) => then(renamed(row, columns), within));
     return or(left, right);
   }
+  const set = setOf(select, outer, env);
+  if (set) return forSomeOfSet(set, env, then);
   if (select.op !== 'SETOP_NONE' || select.withClause?.recursive) return someUnknown('a set operation', env, then);
   if (select.valuesLists) return someUnknown('values', env, then);
 
@@ -81,6 +83,13 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
   return (isOfRows && !isGrouped) || (groupClause && !isGrouped)
     ? or(rows, someUnknown('an aggregate', env, then, false))
     : rows;
+}
+
+function forSomeOfSet(set: NonNullable<ReturnType<typeof setOf>>, env: Environment, then: Continue): string {
+  const { actor, user, depth, source, isImmutable } = env;
+  return forSome(set.query, set.scope, set.env, (row, inner) =>
+    then(row, { ...inner, actor, user, depth, source, isImmutable }),
+  );
 }
 
 /** Whether a function may be an aggregate, or yield several rows; one that is not known may. */
