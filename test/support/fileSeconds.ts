@@ -8,6 +8,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'audit/prove/worlds.system.ts': 220,
   'schemas.search.ts': 150,
   'tries/tries.search.ts': 100,
+  'audit/prove/changed.system.ts': 40,
   'policies/differential.search.ts': 60,
   'policies/otherOrganization.search.ts': 60,
   'policies/seededBugs.search.ts': 60,
