@@ -1,0 +1,33 @@
+import type { Identity } from './ownership.ts';
+import type { Table } from './readTables.ts';
+
+/**
+ * Finds the table that has a row for each person: that of the platform, else the one by whose name people go and to whose key most tables refer.
+ * The client's id then has the type of its key.
+ */
+export function findIdentity(tables: readonly Table[], user: string, functions: readonly string[]): Identity {
+  const platform = tables.find(({ name }) => name === 'auth.users');
+  const references = ({ name }: Table) =>
+    tables.filter(({ foreignKeys }) => foreignKeys.some((key) => key.references === name)).length;
+  const [named] = tables
+    .filter((table) => peopleNames.test(table.bare) && idOf(table) !== undefined)
+    .sort((a, b) => references(b) - references(a));
+  const table = platform ?? named;
+  const column = table?.columns.find(({ name }) => name === idOf(table));
+  const type = column?.type ?? 'uuid';
+  const isCall = user.endsWith('()');
+  return {
+    ...{ user: isCall ? user : `(${user})::${type}`, type, functions },
+    ...{ table: table?.name ?? null, column: column?.name ?? null },
+  };
+}
+
+const peopleNames = /^(app_)?(users?|people|persons?|accounts?|members?|profiles?|customers?|employees?)$/;
+
+/** The part of a key that is the person's own, beside that of a tenant. */
+function idOf({ primaryKey, foreignKeys }: Table): string | undefined {
+  const [first, ...others] = primaryKey.filter(
+    (name) => primaryKey.length === 1 || !foreignKeys.some(({ columns }) => columns.includes(name)),
+  );
+  return others.length === 0 ? first : undefined;
+}
