@@ -8,6 +8,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'audit/prove/worlds.system.ts': 220,
   'schemas.search.ts': 150,
   'tries/tries.search.ts': 100,
+  'package.system.ts': 40,
   'foreign/options.system.ts': 40,
   'audit/prove/changed.system.ts': 40,
   'policies/differential.search.ts': 60,
