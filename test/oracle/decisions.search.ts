@@ -8,6 +8,8 @@ import { drawCredential } from './documents/decisions.ts';
 import { drawExternalIdentifier, type Known, knownOf } from './documents/known.ts';
 import { answered, drawBatch, reasonOf, toEvaluation, withUnknown } from './evaluation.ts';
 import { cardOf, encodeId, idOf } from './ids.ts';
+import { faultsOfDecisions } from './plantedDecisionFaults.ts';
+import { plantFault } from './plantFault.ts';
 import { type Random, randomOf } from './random.ts';
 import { readRows, type Unit } from './rows.ts';
 import { type Service, startService } from './service.ts';
@@ -48,6 +50,29 @@ describe(`decisions and predicates over the rows (SEED=${seed})`, () => {
 
   it(`decide ${decisions} times as these do`, async () => {
     process.stdout.write(`${decisions} decisions are drawn with SEED=${seed}\n`);
+    const reasons = await judge();
+    process.stdout.write(`${JSON.stringify(Object.fromEntries(reasons))}\n`);
+    if (decisions >= 1000) expect([...reasons.keys()].sort()).toEqual(allReasons);
+    expect(service.failures()).toEqual([]);
+  }, 3_600_000);
+
+  // The judge is no proof until it finds what is wrong.
+  if (isWhole)
+    it.each(faultsOfDecisions.map((fault) => [fault.name, fault] as const))(
+      '%s: is found',
+      async (_, fault) => {
+        const undo = await plantFault(fault, '', database.owner);
+        try {
+          await expect(judge()).rejects.toThrow('toEqual');
+        } finally {
+          await undo();
+        }
+      },
+      600_000,
+    );
+
+  /** @returns how often each reason was expected */
+  async function judge(): Promise<Map<string, number>> {
     const all = await readRows(database.owner);
     const reasons = new Map<string, number>();
     for (const [index, world] of worlds.entries()) {
@@ -65,10 +90,8 @@ describe(`decisions and predicates over the rows (SEED=${seed})`, () => {
         }
       }
     }
-    process.stdout.write(`${JSON.stringify(Object.fromEntries(reasons))}\n`);
-    if (decisions >= 1000) expect([...reasons.keys()].sort()).toEqual(allReasons);
-    expect(service.failures()).toEqual([]);
-  }, 3_600_000);
+    return reasons;
+  }
 
   async function decide({ token }: Signed, asked: readonly DecisionArguments[]) {
     const declared = asked.map((_, n) => `$u${n}: ID, $e${n}: String, $c${n}: CredentialInput!, $t${n}: Datetime`);

@@ -2,6 +2,7 @@
 import { rm } from 'node:fs/promises';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createSourceCopy } from '../support/sourceCopy.ts';
+import { faultsOfDecisions } from './plantedDecisionFaults.ts';
 import { faultsOfQueries } from './plantedFaults.ts';
 import { faultsOfMutations } from './plantedMutationFaults.ts';
 import { faultsOfTables } from './plantedTableFaults.ts';
@@ -18,8 +19,11 @@ afterAll(async () => {
   await rm(root, { recursive: true });
 });
 
-test.each([...faultsOfQueries, ...faultsOfMutations, ...faultsOfTables])('can plant: $name', async (fault) => {
-  const undo = await plantFault(fault, root, database.owner);
+test.each([...faultsOfQueries, ...faultsOfMutations, ...faultsOfTables, ...faultsOfDecisions])(
+  'can plant: $name',
+  async (fault) => {
+    const undo = await plantFault(fault, root, database.owner);
 
-  await undo();
-});
+    await undo();
+  },
+);
