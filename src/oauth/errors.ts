@@ -40,11 +40,15 @@ export const invalidRequest = (description: string) => new OAuthError('invalid_r
 
 /** One answer for an unknown client, a wrong secret and none, so that clients cannot be enumerated. */
 export const invalidClient = (reason: string) =>
-  new OAuthError('invalid_client', 'The client is unknown, or did not authenticate as it must.', {
-    status: 401,
-    headers: { 'WWW-Authenticate': 'Basic realm="graph-query-service", charset="UTF-8"' },
-    reason,
-  });
+  new OAuthError(
+    'invalid_client',
+    'The client is unknown, or did not authenticate as it must: send client_id, and the secret if it has one.',
+    {
+      status: 401,
+      headers: { 'WWW-Authenticate': 'Basic realm="graph-query-service", charset="UTF-8"' },
+      reason,
+    },
+  );
 
 export const invalidGrant = (description: string, reason = description) =>
   new OAuthError('invalid_grant', description, { reason });

@@ -126,7 +126,8 @@ test('every refusal of a client says the same, and the log why', async () => {
     [{ form, headers: { Authorization: `Basic ${btoa('x')}` } }, 'HTTP Basic without a colon'],
     [{ form, headers: { Authorization: `Basic ${btoa('%ff:x')}` } }, 'HTTP Basic is not form-encoded UTF-8'],
   ];
-  const description = 'The client is unknown, or did not authenticate as it must.';
+  const description =
+    'The client is unknown, or did not authenticate as it must: send client_id, and the secret if it has one.';
   for (const [sent, reason] of tries)
     await expectReason(await token(oauth, sent), { status: 401, error: 'invalid_client', description, reason });
 
@@ -220,7 +221,8 @@ test('a token that was given to a client with its secret is refused to it withou
   await expectReason(await refresh({ client_id: mobile.clientId }), {
     status: 401,
     error: 'invalid_client',
-    description: 'The client is unknown, or did not authenticate as it must.',
+    description:
+      'The client is unknown, or did not authenticate as it must: send client_id, and the secret if it has one.',
     reason: 'the grant was given to the client with its secret, which is missing',
   });
   expectTokens(await refresh(asClient(mobile)), 'me');
