@@ -46,10 +46,9 @@ test('what was done by hand is found, both ways', async () => {
   await database.owner.query(`
     drop index app_public.by_hand_idx;
     comment on column app_public.units.name is 'Name.'`);
-  expect(await drift()).toEqual([]);
 });
 
-test('a column that was added and dropped by hand is no drift, nor is what an extension brings', async () => {
+test('what was taken back is no drift, nor is a column that was added and dropped, nor what an extension brings', async () => {
   await database.owner.query(`
     alter table app_public.users add by_hand text; alter table app_public.users drop by_hand;
     create extension citext schema app_public`);
@@ -99,31 +98,24 @@ test('however much differs, it is listed in 20 lines', async () => {
   for (const line of lines) expect(line.length).toBeLessThan(170);
 });
 
-test.each([
-  [
-    'misses a migration',
-    'delete from graphile_migrate.migrations where filename = (select max(filename) from graphile_migrate.migrations)',
-    /^\S+\.sql is committed but not in the database: npm run db:migrate$/,
-  ],
-  [
-    'ran another file under a number',
-    `update graphile_migrate.migrations set hash = 'sha1:0' where filename = (select max(filename) from graphile_migrate.migrations)`,
-    /^\S+\.sql is not what the database ran under this number: npm run db:reset$/,
-  ],
-  [
-    'ran a migration of another branch',
-    `insert into graphile_migrate.migrations (hash, previous_hash, filename) values ('sha1:1', null, '999999.sql')`,
-    /^The database ran a migration 999999\.sql that is not here/,
-  ],
-])('the status of a database says that %s', async (_, statement, message) => {
-  await database.owner.query('create table public.kept as select * from graphile_migrate.migrations');
-  await database.owner.query(statement);
+test('what the database ran is compared with the committed migrations', async () => {
+  const migrations = 'graphile_migrate.migrations';
+  const newest = `(select max(filename) from ${migrations})`;
+  await database.owner.query(`create table public.kept as select * from ${migrations}`);
+  await database.owner.query(`
+    delete from ${migrations} where filename = ${newest};
+    update ${migrations} set hash = 'sha1:0' where filename = ${newest};
+    insert into ${migrations} (hash, previous_hash, filename) values ('sha1:1', null, '999999.sql')`);
 
   const lines = await drift();
 
   await database.owner.query(`
-    delete from graphile_migrate.migrations;
-    insert into graphile_migrate.migrations select * from public.kept;
+    delete from ${migrations};
+    insert into ${migrations} select * from public.kept;
     drop table public.kept`);
-  expect(lines).toEqual([expect.stringMatching(message)]);
+  expect(lines).toEqual([
+    expect.stringMatching(/^\S+\.sql is committed but not in the database: npm run db:migrate$/),
+    expect.stringMatching(/^\S+\.sql is not what the database ran under this number: npm run db:reset$/),
+    expect.stringMatching(/^The database ran a migration 999999\.sql that is not here/),
+  ]);
 });
