@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { isRetryable } from '../database/pool/unavailable.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
-import { createBodyReader, decodeUtf8, isJson, untilClosed } from '../http/requestBody.ts';
+import { createBodyReader, decodeUtf8, hasManyStructures, isJson, untilClosed } from '../http/requestBody.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
 import { createReplicaTokenVerifier } from '../replica/writtenLsn.ts';
@@ -110,6 +110,7 @@ const toSingle: Read = (text) => ({ evaluations: [readEvaluation(text)], semanti
 function readInTurn({ headers }: IncomingMessage, body: Buffer, read: Read) {
   if (!isJson(headers))
     throw new AuthzenError(400, 'Send the header Content-Type: application/json, and the body in UTF-8.');
+  if (hasManyStructures(body)) throw new AuthzenError(413, 'The body has more than 100,000 lists and objects.');
   const text = decodeUtf8(body);
   if (text === null) throw new AuthzenError(400, 'The body is not UTF-8.');
   return body.length > maxShortBody ? inTurn(msOfByte * body.length, () => read(text)) : read(text);

@@ -28,6 +28,21 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
+/**
+ * Whether JSON has more than 100,000 lists and objects, those in strings counted, too.
+ * 1,000,000 bytes are parsed in 5 ms, but in 40 to 75 ms when they are 300,000 empty objects.
+ */
+export function hasManyStructures(bytes: Uint8Array): boolean {
+  if (bytes.length <= maxStructures) return false;
+  let count = 0;
+  for (const byte of bytes) if ((byte === openBrace || byte === openBracket) && ++count > maxStructures) return true;
+  return false;
+}
+
+const maxStructures = 100_000;
+const openBrace = 0x7b;
+const openBracket = 0x5b;
+
 /** Aborts when the client closes the connection before it has its answer. */
 export function untilClosed(response: ServerResponse): AbortSignal {
   const controller = new AbortController();

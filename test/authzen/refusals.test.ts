@@ -107,6 +107,8 @@ describe.each(paths)('%s', (path) => {
 
     expect((await evaluate(graph, tenant.app, path, fill(1_000_000))).status).toBe(200);
     expect(await refusal(path, fill(1_000_001))).toEqual([413, expect.stringContaining('1000000 bytes')]);
+    const many = `{"context":{"x":[${Array(100_000).fill('[]')}]}}`;
+    expect(await refusal(path, many)).toEqual([413, expect.stringContaining('100,000 lists')]);
   });
 
   it('gives X-Request-ID back unchanged', async () => {
