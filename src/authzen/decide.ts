@@ -30,7 +30,7 @@ export type Asker = {
 
 /**
  * Decides evaluations, all by one statement: the same function of SQL that `accessDecision` asks, under the policies of the token.
- * It runs on a replica where read-your-writes allows it, else on the primary. What the service does not know is denied without asking.
+ * It runs on a replica where read-your-writes allows it, else on the primary. The service denies unknown actions and types without asking.
  */
 export function createDecider({ pool, oauthPool, replica, log }: DeciderOptions) {
   const queries = replica && createReplicaQueries(replica, oauthPool, log);

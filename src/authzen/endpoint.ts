@@ -40,6 +40,8 @@ export function createAuthzenEndpoints(options: AuthzenOptions) {
   };
 
   const refuse = (error: unknown, response: ServerResponse): void => {
+    // The client has disconnected. The error of its cancelled statement is no failure.
+    if (response.closed) return;
     const { status, headers, message } = toRefusal(error, config.limits.body);
     const requestId = requestIdOf(response);
     fieldsOf(response).code = codes[status] ?? 'BAD_USER_INPUT';

@@ -203,6 +203,34 @@ it('answers whatever a client sends with 200 or 400', async () => {
   expect(graph.logs.filter((line) => JSON.parse(line).level >= 50)).toEqual([]);
 });
 
+it('cancels the statement of a client that has left, and logs no failure', async () => {
+  const waiting = `select from pg_stat_activity where query like '%decide_access%' and wait_event_type = 'Lock' and pid <> pg_backend_pid()`;
+  const isWaiting = (count: number) => until(async () => (await tenant.owner.query(waiting)).rowCount === count);
+  await decide(graph, tenant, 'evaluation', body);
+  graph.logs.length = 0;
+  const holder = await tenant.owner.connect();
+  await holder.query('begin; lock table app_public.units in access exclusive mode');
+  const controller = new AbortController();
+  const headers = { Authorization: `Bearer ${tenant.app}`, 'Content-Type': 'application/json' };
+  const { signal } = controller;
+  const sent = fetch(`${graph.url}/access/v1/evaluation`, {
+    method: 'POST',
+    headers,
+    signal,
+    body: JSON.stringify(body),
+  });
+  await isWaiting(1);
+
+  controller.abort();
+
+  await expect(sent).rejects.toThrow('aborted');
+  await isWaiting(0);
+  await holder.query('rollback');
+  holder.release();
+  expect(await decide(graph, tenant, 'evaluation', body)).toBe('NO_GRANT');
+  expect(graph.logs.filter((line) => JSON.parse(line).level >= 40)).toEqual([]);
+});
+
 it('decides the same again and again, many at once', async () => {
   const decided = await Promise.all(Array.from({ length: 50 }, () => decide(graph, tenant, 'evaluation', body)));
 

@@ -1,4 +1,5 @@
 import { Pool } from 'pg';
+import { evaluate, question } from '../authzen/support.ts';
 import { scrape } from '../observability/support.ts';
 import { byTcp, listenerOf } from '../support/database.ts';
 import { startTestService, type TestService } from '../support/service.ts';
@@ -214,6 +215,31 @@ test('a grant that ends gives nothing with the next statement, on the replica an
   const second = await startTestService(primary);
   const { body } = await ask(second, token, decision).finally(() => second.stop());
   expect(body).toMatchObject({ data: { app: { accessDecision: { reason: 'EXPIRED' } } } });
+  await owner.query('delete from app_public.units where id = $1', [unit.uuid]);
+});
+
+test('AuthZEN is answered by the replica, unless that lacks what the client has written', async () => {
+  const [person, unit, token] = [await createViewer(tenant), await createUnit(tenant), await newReader()];
+  const body = question(['user', person.id], unit.id);
+  const decide = async (nth: string) => {
+    const id = `${token.slice(-12)}-${nth}`;
+    const answer = await evaluate(service, token, 'evaluation', body, { 'X-Request-ID': id });
+    const lines = () => service.logs.map((line) => JSON.parse(line));
+    const lineOf = () => lines().find(({ requestId, msg }) => requestId === id && msg === 'request');
+    await until(() => lineOf() !== undefined);
+    return `${(answer.body as { context: { reason: string } }).context.reason} by the ${lineOf().server}`;
+  };
+  let nth = 0;
+  const isDecided = (decided: string) => until(async () => (await decide(`poll-${nth++}`)) === decided);
+  await isDecided('NO_GRANT by the replica');
+
+  await whilePaused(async () => {
+    const granting = `mutation { accessGrant(userId: "${person.id}", unitId: "${unit.id}") { accessGrant { id } } }`;
+    expect((await ask(service, token, granting)).body.errors).toBeUndefined();
+    expect(await decide('behind')).toBe('GRANTED by the primary');
+  });
+  await isDecided('GRANTED by the replica');
+  expect(await sample('graph_queries_total{server="replica"}')).toBeGreaterThan(0);
   await owner.query('delete from app_public.units where id = $1', [unit.uuid]);
 });
 

@@ -23,7 +23,7 @@ function accessOf({ headers }: Response): Record<string, string> {
   return Object.fromEntries([...headers].filter(([name]) => name.startsWith('access-control-')));
 }
 
-const paths = ['/graphql', '/oauth/token', '/.well-known/oauth-authorization-server'];
+const paths = ['/graphql', '/access/v1/evaluation', '/oauth/token', '/.well-known/oauth-authorization-server'];
 
 const preflight = (url: string, origin: string) =>
   fetch(url, {

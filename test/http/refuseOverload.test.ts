@@ -32,6 +32,7 @@ describe('a request that cannot be served soon', () => {
     ['/GraphQL/?query=x', '*/*', 'application/json'],
     ['/graphqlx', '*/*', 'application/json'],
     ['/oauth/authorize', 'text/html', 'text/plain'],
+    ['/access/v1/evaluation', 'application/json', 'text/plain'],
   ])('%s is refused in its own words', async (path, accept, type) => {
     const response = await fetch(urlOf(path), { headers: { Accept: accept } });
 
@@ -60,6 +61,16 @@ describe('a request that cannot be served soon', () => {
       path: '/oauth/token',
       status: 503,
     });
+  });
+
+  it('has the id that a client of AuthZEN chose, whatever it is', async () => {
+    for (const [path, id] of [
+      ['/access/v1/evaluations', '{"mine":1}'],
+      ['/graphql', 'plain'],
+    ] as const) {
+      const response = await fetch(urlOf(path), { headers: { 'X-Request-Id': id } });
+      expect(response.headers.get('X-Request-Id')).toBe(id);
+    }
   });
 
   it.each([

@@ -31,6 +31,7 @@ async function answerTo(
 
 const paths = [
   '/graphql',
+  '/access/v1/evaluations',
   '/oauth/token',
   '/healthz',
   '/readyz',

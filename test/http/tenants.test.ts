@@ -40,6 +40,7 @@ test('what has no credential is never remembered', () => {
 test.each([
   ['/graphql?query={__typename}', 'strangers'],
   ['/GraphQL/', 'strangers'],
+  ['/access/v1/evaluation', 'strangers'],
   ['/oauth/token', 'sign-in'],
   ['/graphiql', 'sign-in'],
 ])('%s waits among the %s', (url, tenant) => {
