@@ -6,13 +6,14 @@ import { atMost, median, percentile } from './support/measured.ts';
 
 /**
  * `node bench/decisions.ts`: what a decision costs beside a `node` query, over HTTP and in turns, so that whatever else the machine does
- * falls on both. Once among 100 people and once among 100,000, with 23,000 units and 90,000 cards. Then a thousand badges a second.
+ * falls on both; by `accessDecision`, by AuthZEN, and by AuthZEN for a hundred at once. Once among 100 people and once among 100,000, with
+ * 23,000 units and 90,000 cards. Then a thousand badges a second.
  * Exits with 1 when a decision takes more than 1.3 times as long, or is slower among many.
  */
 const connections = 8;
 const rounds = 15;
 const turnMs = 400;
-const limits = { ofNode: 1.3, ofFew: 1.15 };
+const limits = { ofNode: 1.3, ofFew: 1.15, ofDecision: 1, ofOne: 25 };
 
 await using cluster = await startCluster();
 const doors = await provision();
@@ -22,8 +23,11 @@ const port = Number(new URL(service.url).port);
 const requests = {
   'node, few': nodeRequest(doors.few, await service.getToken('few')),
   'decision, few': decisionRequest(doors.few, await service.getToken('few')),
+  'AuthZEN, few': evaluationRequest(doors.few, await service.getToken('few')),
   'node, many': nodeRequest(doors.many, await service.getToken('many')),
   'decision, many': decisionRequest(doors.many, await service.getToken('many')),
+  'AuthZEN, many': evaluationRequest(doors.many, await service.getToken('many')),
+  'AuthZEN of 100, many': evaluationsRequest(doors.many, await service.getToken('many')),
 };
 const perRequestMs = await measure();
 const of = (name: keyof typeof requests) => perRequestMs[name];
@@ -32,6 +36,10 @@ const measured = [
   atMost('a decision among 100 people', of('decision, few') / of('node, few'), limits.ofNode, '× a node'),
   atMost('a decision among 100,000 people', of('decision, many') / of('node, many'), limits.ofNode, '× a node'),
   atMost('a decision among many', of('decision, many') / of('decision, few'), limits.ofFew, '× among few'),
+  atMost('AuthZEN among 100 people', of('AuthZEN, few') / of('decision, few'), limits.ofDecision, '× accessDecision'),
+  atMost('AuthZEN among 100,000', of('AuthZEN, many') / of('decision, many'), limits.ofDecision, '× accessDecision'),
+  atMost('AuthZEN among many', of('AuthZEN, many') / of('AuthZEN, few'), limits.ofFew, '× among few'),
+  atMost('a hundred at once', of('AuthZEN of 100, many') / of('AuthZEN, many'), limits.ofOne, '× one'),
 ];
 console.table(measured);
 const outcomes = await sendAtRate({
@@ -86,14 +94,39 @@ function decisionRequest({ badges, unitNames }: Doors, token: string): Make {
   return () => request(token, { query, variables: { unit: pick(unitNames), badge: pick(badges) } });
 }
 
+/** Anybody at any door, by AuthZEN. */
+function evaluationRequest({ userNames, unitNames }: Doors, token: string): Make {
+  const action = { name: 'enter' };
+  return () => {
+    const subject = { type: 'user', id: pick(userNames) };
+    return request(
+      token,
+      { subject, action, resource: { type: 'unit', id: pick(unitNames) } },
+      '/access/v1/evaluation',
+    );
+  };
+}
+
+/** A hundred of them. */
+function evaluationsRequest({ userNames, unitNames }: Doors, token: string): Make {
+  const evaluation = () => ({
+    subject: { type: 'user', id: pick(userNames) },
+    resource: { type: 'unit', id: pick(unitNames) },
+  });
+  return () => {
+    const evaluations = Array.from({ length: 100 }, evaluation);
+    return request(token, { action: { name: 'enter' }, evaluations }, '/access/v1/evaluations');
+  };
+}
+
 function pick(list: readonly string[]): string {
   return list[Math.floor(Math.random() * list.length)] as string;
 }
 
-function request(token: string, body: object): Buffer {
+function request(token: string, body: object, path = '/graphql'): Buffer {
   const text = JSON.stringify(body);
   return Buffer.from(
-    `POST /graphql HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,
   );
 }
 

@@ -8,6 +8,7 @@ export const sizes = {
 /** What doors of an organization may be asked with. */
 export type Doors = {
   readonly userIds: readonly string[];
+  readonly userNames: readonly string[];
   readonly badges: readonly string[];
   readonly unitNames: readonly string[];
 };
@@ -68,6 +69,9 @@ export async function buildDoors(
   return {
     userIds: (await read('select id as value from app_public.users where organization_id = $1 limit 1000')).map((id) =>
       Buffer.from(`User:${id}`).toString('base64url'),
+    ),
+    userNames: await read(
+      'select external_identifier as value from app_public.users where organization_id = $1 limit 1000',
     ),
     badges: await read(
       `select nfc_identifier as value from app_public.cards where organization_id = $1 and nfc_identifier is not null limit 1000`,
