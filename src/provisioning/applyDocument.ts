@@ -11,6 +11,7 @@ import { findDuplicates } from './findDuplicates.ts';
 import { writeOrganizations } from './organizations.ts';
 import { writePasswords } from './passwords.ts';
 import { ProvisioningError } from './problem.ts';
+import type { Report } from './report.ts';
 import { entriesOf } from './rows.ts';
 import { writeUnits } from './units.ts';
 import { unitPath } from './unitTree.ts';
@@ -20,7 +21,7 @@ export type ApplyOptions = {
   secrets: Secrets;
   passwords: Passwords;
   /** Reports the progress to a person. */
-  report: (message: string) => void;
+  report: Report;
 };
 
 /** The document's organizations and applications; a secret only if this run made it. */

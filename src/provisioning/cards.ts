@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Card, User, UserOutline } from './document.ts';
 import type { Path, Problem } from './problem.ts';
+import type { Report } from './report.ts';
 import { type Entry, forRows } from './rows.ts';
 import { sync } from './sync.ts';
 import type { ExistingUser } from './users.ts';
@@ -46,7 +47,7 @@ export async function writeCards(
   client: ClientBase,
   users: readonly Entry<Pick<User, 'cards' | 'externalIdentifier'>>[],
   existing: readonly Pick<ExistingUser, 'id' | 'is_new'>[],
-  report: (message: string) => void,
+  report: Report,
 ): Promise<void> {
   // Cards of two batches may exchange their values.
   await client.query('set constraints app_public.cards_nfc_identifier_key, app_public.cards_beacon_key deferred');
@@ -82,7 +83,7 @@ async function writeIdentified(
   client: ClientBase,
   users: readonly Entry<Pick<User, 'cards' | 'externalIdentifier'>>[],
   existing: readonly Pick<ExistingUser, 'id'>[],
-  report: (message: string) => void,
+  report: Report,
 ): Promise<void> {
   const cards = users.flatMap(({ organizationId, value, path }, index) =>
     value.cards.flatMap((card, position) => {

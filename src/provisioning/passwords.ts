@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
 import type { Passwords } from '../oauth/passwords.ts';
 import type { User } from './document.ts';
+import type { Report } from './report.ts';
 import { type Entry, forRows } from './rows.ts';
 import type { ExistingUser } from './users.ts';
 
@@ -10,7 +11,7 @@ export async function writePasswords(
   users: readonly Entry<User>[],
   existing: readonly ExistingUser[],
   passwords: Passwords,
-  report: (message: string) => void,
+  report: Report,
 ): Promise<void> {
   const missing = users.flatMap(({ organizationId, value: { password } }, index) => {
     const user = existing[index];
@@ -26,7 +27,7 @@ export async function writePasswords(
       })),
     );
     await forRows(client, rows, setPasswords);
-    report(`${start + batch.length} of ${missing.length} passwords set`);
+    report(start + batch.length, missing.length, 'passwords set');
   }
 }
 

@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import { type Problem, ProvisioningError } from './problem.ts';
+import type { Report } from './report.ts';
 import type { Entry } from './rows.ts';
 
 /** The functions behind the mutations `usersSync`, `unitsSync` and `cardsSync`, and the column of a result's row. */
@@ -26,7 +27,7 @@ export async function sync(
   client: ClientBase,
   kind: keyof typeof functions,
   entries: readonly Entry<object>[],
-  report: (message: string) => void,
+  report: Report,
 ): Promise<string[]> {
   const ids: string[] = [];
   let rest = entries.map((entry, index) => ({ ...entry, index }));
@@ -46,7 +47,7 @@ export async function sync(
         problems.push({ path: argument === null ? entry.path : [...entry.path, argument], message });
       }
       done += batch.length;
-      report(`${done} of ${entries.length} ${kind} synchronized`);
+      report(done, entries.length, `${kind} synchronized`);
     }
     if (refused.length === rest.length) throw new ProvisioningError(problems);
     rest = refused;

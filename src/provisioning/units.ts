@@ -1,5 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Unit } from './document.ts';
+import type { Report } from './report.ts';
 import type { Entry } from './rows.ts';
 import { sync } from './sync.ts';
 import type { UnitOf } from './unitTree.ts';
@@ -12,7 +13,7 @@ import type { UnitOf } from './unitTree.ts';
 export async function writeUnits(
   client: ClientBase,
   units: readonly Entry<UnitOf<Unit>>[],
-  report: (message: string) => void,
+  report: Report,
 ): Promise<void> {
   const rows = units.map(({ value: { externalIdentifier, name, parent }, ...entry }) => ({
     ...entry,

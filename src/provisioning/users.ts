@@ -2,6 +2,7 @@ import type { ClientBase } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
 import type { User, UserOutline } from './document.ts';
 import type { Problem } from './problem.ts';
+import type { Report } from './report.ts';
 import { type Entry, forRows } from './rows.ts';
 import { sync } from './sync.ts';
 
@@ -103,7 +104,7 @@ export function writeUsers(
   users: readonly Entry<User>[],
   existing: readonly ExistingUser[],
   secrets: Secrets,
-  report: (message: string) => void,
+  report: Report,
 ): Promise<string[]> {
   const rows = users.map(({ value, ...entry }, index) => {
     const token = value.externalAuthenticationToken;

@@ -16,6 +16,8 @@ export type Options = {
   examples?: Examples;
   /** Chooses the goals; without it, all are judged. Rights, functions and cascades always are. */
   isAsked?: (goal: Goal) => boolean;
+  /** Told how many goals are judged, or weaker schemas asked about: both take minutes. */
+  onProgress?: (done: number, total: number, what: 'goals' | 'mutants') => void;
 };
 
 /** The question which weaker schemas no proof and no lint would notice. `mutate` tries no examples. */

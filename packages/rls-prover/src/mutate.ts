@@ -20,12 +20,14 @@ type Mutant = {
  * original cannot be noticed.
  */
 export async function mutate(options: MutationOptions, prover: Prover): Promise<Mutation[]> {
-  const { examples, ...untried } = options;
+  const { examples, onProgress, ...untried } = options;
   const { client, findLints = async () => [] } = options;
   const catalogue = await readCatalogue(options);
   const [goalsBefore, lintsBefore] = [await openGoals(), await lints()];
   const mutations: Mutation[] = [];
-  for (const mutant of mutantsOf(catalogue, options)) {
+  const mutants = mutantsOf(catalogue, options);
+  for (const [done, mutant] of mutants.entries()) {
+    onProgress?.(done + 1, mutants.length, 'mutants');
     await client.query('savepoint mutant');
     try {
       await client.query(mutant.statement);

@@ -84,11 +84,13 @@ async function judgeGoals(
   prover: Prover,
   acceptances: Acceptances,
 ): Promise<Judgement[]> {
-  const { examples, isAsked = () => true } = options;
+  const { examples, isAsked = () => true, onProgress } = options;
   const refute = examples ? openCounterexamples(options, examples, given) : neither;
   const hashOf = createHashes(given.catalogue);
   const judgements: Judgement[] = [];
-  for (const goal of goalsOf(given.catalogue, given.invariants)) {
+  const goals = goalsOf(given.catalogue, given.invariants);
+  for (const [done, goal] of goals.entries()) {
+    onProgress?.(done + 1, goals.length, 'goals');
     const { invariant, relation, command, role } = goal;
     const named = {
       invariant: invariant.name,

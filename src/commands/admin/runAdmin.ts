@@ -6,6 +6,7 @@ import { purgeExpired } from '../../oauth/purge/purgeExpired.ts';
 import { applyDocument } from '../../provisioning/applyDocument.ts';
 import { documentJsonSchema } from '../../provisioning/document.ts';
 import { addExamples } from '../addExamples.ts';
+import { createProgress } from '../progress.ts';
 import { runProgram } from '../runProgram.ts';
 import { addApplicationCommands } from './applicationCommands.ts';
 import { addMoveCommand } from './moveOrganization/moveCommand.ts';
@@ -55,10 +56,11 @@ export function createAdminProgram(loadConfig: () => Config): Command {
     .action(async (file: string | undefined, { schema }: { schema?: boolean }, command: Command) => {
       if (schema) return print(documentJsonSchema());
       if (file === undefined) return command.error("error: missing required argument 'file'");
+      const { report, end } = createProgress();
       await runWithInput(
         () => readJson(file),
         ({ owner, keys, passwords }, source) =>
-          applyDocument(owner, source, { secrets: createSecrets(keys), passwords, report: atMostOnceASecond() }),
+          applyDocument(owner, source, { secrets: createSecrets(keys), passwords, report }).finally(end),
       );
     });
   addApplicationCommands(program, run);
@@ -133,16 +135,6 @@ export const examples: Readonly<Record<string, string>> = {
 };
 
 const print = (result: unknown) => void process.stdout.write(`${JSON.stringify(result, null, 2)}\n`);
-
-/** Reports the progress on stderr. */
-function atMostOnceASecond(): (message: string) => void {
-  let last = Date.now();
-  return (message) => {
-    if (Date.now() - last < 1000) return;
-    last = Date.now();
-    process.stderr.write(`${message}\n`);
-  };
-}
 
 const afterHelp = `Results are printed on stdout, everything else on stderr.
 Exit code: 0 done, 1 failed, 64 wrong usage, 78 wrong configuration.`;

@@ -1,5 +1,6 @@
 import type { Judgement, Mutation } from 'rls-prover';
 import { rolledBack } from '../../../database/pool/rolledBack.ts';
+import { createProgress } from '../../progress.ts';
 import { document, type Row, table } from '../markdown.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { loadProver } from './loadProver.ts';
@@ -19,10 +20,12 @@ export async function prove(
   { mutate: isMutating = false, changed }: { mutate?: boolean; changed?: string } = {},
 ): Promise<Answer> {
   const { isOpen, openProver, prove: judge, mutate } = await loadProver();
+  const progress = createProgress();
+  const onProgress = (done: number, total: number, what: string) => progress.report(done, total, `${what} asked about`);
   const prover = await openProver();
   try {
     return await rolledBack(pool, async (client) => {
-      const options = await readOptions(client);
+      const options = { ...(await readOptions(client)), onProgress };
       const judgements = changed ? await proveAgain(options, changed, prover) : await judge(options, prover);
       const answer = report(judgements, judgements.filter(isOpen));
       if (!isMutating) return answer;
@@ -30,6 +33,7 @@ export async function prove(
       return { text: document(answer.text, score), findings: answer.findings };
     });
   } finally {
+    progress.end();
     await prover.close();
   }
 }

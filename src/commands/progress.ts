@@ -1,0 +1,41 @@
+import type { Report } from '../provisioning/report.ts';
+
+type Terminal = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
+
+/**
+ * A progress line: how much is done, and about how long the rest takes at the speed so far.
+ * It is written over itself on a terminal. A file, a pipe or a log gets nothing.
+ *
+ * @param now milliseconds that only grow
+ */
+export function createProgress(terminal: Terminal = process.stderr, now: () => number = () => performance.now()) {
+  let subject = '';
+  let startedAt = 0;
+  let shownAt = Number.NEGATIVE_INFINITY;
+  const report: Report = (done, total, what) => {
+    if (!terminal.isTTY) return;
+    if (what !== subject) [subject, startedAt] = [what, now()];
+    if (now() - shownAt < redrawMs && done < total) return;
+    shownAt = now();
+    const leftSeconds = Math.round(((shownAt - startedAt) / done) * (total - done) * 0.001);
+    const left = leftSeconds > 0 ? `, about ${inWords(leftSeconds)} left` : '';
+    terminal.write(`${eraseLine}${inDigits(done)} of ${inDigits(total)} ${what}${left}`);
+  };
+  return {
+    report,
+    /** Takes the line away, for what is printed next. */
+    end: () => {
+      if (terminal.isTTY) terminal.write(eraseLine);
+    },
+  };
+}
+
+/** Often enough to be seen moving, and seldom enough to cost nothing. */
+const redrawMs = 200;
+
+/** ECMA-48: to the start of the line, and everything behind it erased. */
+const eraseLine = '\r\x1b[K';
+
+const inDigits = (count: number) => count.toLocaleString('en');
+
+const inWords = (seconds: number) => (seconds < 90 ? `${seconds} s` : `${Math.round(seconds / 60)} min`);
