@@ -57,7 +57,7 @@ async function serve(): Promise<void> {
   const workers = config.workers ?? (isProduction ? availableParallelism() : null);
   if (workers !== null) return superviseWorkers(config, workers, log);
   const starting = import('./service/service.ts').then(({ startService }) =>
-    startService(config, log, { warmsUp: true }),
+    startService(config, log, { warmsUp: true, isForDevelopers: !isProduction }),
   );
   stopOnSignals(starting, log);
   const service = await starting;

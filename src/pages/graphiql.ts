@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { RequestHandler } from 'express';
+import { type RequestHandler, Router } from 'express';
 import { html } from '../html/html.ts';
 import { scopes, scopesByRank } from '../token/scopes.ts';
 import { serveAssets } from './assets.ts';
@@ -11,31 +11,39 @@ import { findPackage } from './package.ts';
 import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
+import { createWhyRouter } from './why/createWhyRouter.ts';
 
 /**
  * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens.
  * With the demo, the user of this machine is signed in from the start.
  */
 export async function createGraphiql(context: PageContext): Promise<ServedPage> {
-  const { site, config, demo } = context;
+  const { site, config, demo, withOwner } = context;
   const ruru = findPackage('ruru');
   // Its source maps are four times as large as everything else.
   const isWanted = (file: string) => !file.endsWith('.map');
   const assets = await serveAssets(site.basePath, 'ruru', join(ruru.folder, 'static'), isWanted);
   const render = (access: DemoAccess | null) =>
-    sendPage(renderGraphiql({ ...context, demo: access }, ruru.version, assets.path), policy);
+    sendPage(
+      renderGraphiql({ ...context, demo: access, withOwner: access && withOwner }, ruru.version, assets.path),
+      policy,
+    );
   const sendAnonymous = render(null);
   const sendDemo = demo && render(demo);
 
   const page: RequestHandler = (request, response, next) =>
     (sendDemo && isFromThisMachine(config, request) ? sendDemo : sendAnonymous)(request, response, next);
-  return { assets: assets.router, page };
+  // What only the scripts of this page ask is beside its files.
+  const router = Router().use(assets.router);
+  if (withOwner) router.use(createWhyRouter({ ...context, withOwner }));
+  return { assets: router, page };
 }
 
 /** GraphiQL's editor, Monaco, writes its styles into the page and works in workers, without `eval`. */
 const policy = contentSecurityPolicy({ 'style-src': "'self' 'unsafe-inline'", 'worker-src': "'self'" });
 
-function renderGraphiql({ site, config, schema, demo }: PageContext, version: string, ruruPath: string): string {
+function renderGraphiql(context: PageContext, version: string, ruruPath: string): string {
+  const { site, config, schema, demo, withOwner } = context;
   const { url, basePath, assetsPath, here } = site;
   const { publicIntrospection, database } = config;
   return renderPage({
@@ -49,6 +57,7 @@ ${jsonElement('settings', {
   endpoint: `${basePath}/graphql`,
   oauthPath: `${basePath}/oauth`,
   ruruPath,
+  whyPath: withOwner && `${basePath}/graphiql/why`,
   publicIntrospection,
   examples: chooseExamples(schema),
   scopes: scopesByRank.map((name) => ({ name, kind: kindOf(name), forbidden: scopes[name].forbidden })),

@@ -6,6 +6,7 @@ import { type Html, html, renderDocument } from '../html/html.ts';
 import type { DemoAccess } from './demo.ts';
 import { serviceVersion } from './package.ts';
 import type { Link, Site } from './site.ts';
+import type { WithOwner } from './why/createWhyRouter.ts';
 
 /**
  * The entry of a page beside the API, which `EXPLORERS` switches on.
@@ -28,6 +29,8 @@ export type PageContext = {
   readonly schema: GraphQLSchema;
   /** Null without the demo organization. */
   readonly demo: DemoAccess | null;
+  /** Null except for developers: on the demo's database, and not in production. */
+  readonly withOwner: WithOwner | null;
 };
 
 /**

@@ -23,6 +23,7 @@ import type { DemoAccess } from '../pages/demo.ts';
 import { redirectBrowsers } from '../pages/redirectBrowsers.ts';
 import { createPagesRouter } from '../pages/router.ts';
 import { basePathOf } from '../pages/site.ts';
+import type { WithOwner } from '../pages/why/createWhyRouter.ts';
 import { startRecordingUses } from '../token/recordUses.ts';
 import { copyNotice, startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
@@ -42,6 +43,8 @@ export type AppDependencies = Omit<Connections, 'readiness'> & {
   operations: StoredOperations | null;
   /** Null without the demo organization. */
   demo: DemoAccess | null;
+  /** Null except for developers, on the embedded database. */
+  withOwner: WithOwner | null;
   /** Prepares the database as at a start, after other migrations or when it was created again. */
   prepare: () => Promise<void>;
   metrics: Metrics;

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
+import { withOwnerPool } from '../database/pool/pools.ts';
 import { describeFailure } from '../errors/explainFailure.ts';
 import { logFailure } from '../errors/logFailure.ts';
 import { StartupError } from '../errors/startupError.ts';
@@ -37,6 +38,8 @@ export type StartOptions = {
   readonly listenWhenServing?: boolean;
   /** Warms up the graph before it answers, so that the first clients are answered as fast as later ones. */
   readonly warmsUp?: boolean;
+  /** Whether a developer uses it, and it is not production: on the embedded database GraphiQL then says which policy decided. */
+  readonly isForDevelopers?: boolean;
 };
 
 /**
@@ -50,7 +53,7 @@ export type StartOptions = {
 export async function startService(
   config: Config,
   log: Log,
-  { prepare, demo = null, listenWhenServing = false, warmsUp = false }: StartOptions = {},
+  { prepare, demo = null, listenWhenServing = false, warmsUp = false, isForDevelopers = false }: StartOptions = {},
 ) {
   const resources = createResources();
   const stopping = new AbortController();
@@ -123,6 +126,7 @@ export async function startService(
           stopping: stopping.signal,
         },
         demo: embedded?.demo ?? demo,
+        withOwner: isForDevelopers && ownerUrl !== undefined ? (work) => withOwnerPool(ownerUrl, log, work) : null,
         prepare: async () => {
           await provision();
           await prepare?.(ownerUrl);

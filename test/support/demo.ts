@@ -21,6 +21,7 @@ export async function startDemo(
   const { url, embedded, stop } = await startService(
     loadConfig({ DATA_DIR: dataDir, PORT: '0', ...testPasswordCost, ...overrides }, 'serve'),
     createLog('fatal'),
+    { isForDevelopers: true },
   );
   if (!embedded) throw new Error('The service has no embedded database.');
   return {
@@ -46,11 +47,18 @@ export async function startTestDemo(overrides: Record<string, string> = {}): Pro
 }
 
 /** An access token of the demo's `demo-backend`. */
-export async function getDemoToken({ url, credentials }: Demo): Promise<string> {
+export async function getDemoToken({ url, credentials }: Demo, scope = 'app'): Promise<string> {
   const client = { client_id: 'demo-backend', client_secret: credentials.clientSecret };
-  const response = await fetch(`${url}/oauth/token`, {
-    method: 'POST',
-    body: new URLSearchParams({ ...client, grant_type: 'client_credentials', scope: 'app' }),
-  });
+  return requestToken(url, { ...client, grant_type: 'client_credentials', scope });
+}
+
+/** An access token of a person of the demo, such as `ada@demo.test`. */
+export async function getPersonsToken({ url, credentials }: Demo, username: string): Promise<string> {
+  const { password } = credentials;
+  return requestToken(url, { grant_type: 'password', client_id: 'demo-mobile', username, password });
+}
+
+async function requestToken(url: string, parameters: Record<string, string>): Promise<string> {
+  const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(parameters) });
   return ((await response.json()) as { access_token: string }).access_token;
 }

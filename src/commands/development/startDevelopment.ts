@@ -74,7 +74,7 @@ export async function startDevelopment(config: Config, log: Log, print: (line: s
   const queue = oneAtATime(follow);
   // Watching begins before the file first runs, so that no save is missed.
   const watching = watchFiles([currentFile, join(dirname(currentFile), 'committed')], queue.add);
-  const service = await startService(config, log, { prepare }).catch(async (error: unknown) => {
+  const service = await startService(config, log, { prepare, isForDevelopers: true }).catch(async (error: unknown) => {
     watching.stop();
     if (!(error instanceof SchemaError)) throw error;
     throw new StartupError(await describeBuildError(error, await currentText()), { cause: error });

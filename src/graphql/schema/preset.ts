@@ -27,6 +27,7 @@ import { OidPlugin } from '../../../plugins/OidPlugin.ts';
 import { OrdersPlugin } from '../../../plugins/OrdersPlugin.ts';
 import { RootFieldsPlugin } from '../../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../../plugins/RowLimitPlugin.ts';
+import { RowOriginsPlugin } from '../../../plugins/RowOriginsPlugin.ts';
 import { ScalarInputPlugin } from '../../../plugins/ScalarInputPlugin.ts';
 import { StatementCountPlugin } from '../../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../../plugins/TenantPlugin.ts';
@@ -89,6 +90,7 @@ const plugins: readonly GraphileConfig.Plugin[] = [
   NodeTypePlugin,
   RootFieldsPlugin,
   FollowedTypesPlugin,
+  RowOriginsPlugin,
   ChangeNamingPlugin,
   ChangesPlugin,
   ConnectionsPlugin,

@@ -1,0 +1,83 @@
+import {
+  type DocumentNode,
+  type FieldNode,
+  type GraphQLSchema,
+  getNamedType,
+  isCompositeType,
+  isInterfaceType,
+  isObjectType,
+  Kind,
+  parse,
+  print,
+  TypeInfo,
+  visit,
+  visitWithTypeInfo,
+} from 'postgraphile/graphql';
+
+/** What a tool needs to find the rows behind an answer. */
+export type Traced = {
+  /** The document, which selects the type and the id of each object too. */
+  readonly query: string;
+  /** By key of the answer: the fields that may have it. */
+  readonly fields: Readonly<Record<string, readonly string[]>>;
+  /** By key of the answer: the id that `node(id:)` was asked for. */
+  readonly asked: Readonly<Record<string, string>>;
+};
+
+/**
+ * Query rewriting: adds `__typename` and `id` to each selection of objects that have an id.
+ * A field that is selected twice is answered once (GraphQL specification, 5.3.2), so nothing else in the answer changes.
+ *
+ * @param maxTokens the service's own limit, which bounds how deep the document is, too
+ * @throws {GraphQLError} when the document cannot be parsed, or has more tokens
+ */
+export function withIds(
+  schema: GraphQLSchema,
+  text: string,
+  variables: Readonly<Record<string, unknown>>,
+  maxTokens: number,
+): Traced {
+  const document = parse(text, { maxTokens });
+  const types = new TypeInfo(schema);
+  // Maps, since a key may be `constructor`.
+  const fields = new Map<string, Set<string>>();
+  const asked = new Map<string, string>();
+  const traced: DocumentNode = visit(
+    document,
+    visitWithTypeInfo(types, {
+      Field(node) {
+        const key = node.alias?.value ?? node.name.value;
+        fields.set(key, (fields.get(key) ?? new Set<string>()).add(node.name.value));
+        const id = types.getParentType() === schema.getQueryType() ? idOf(node, variables) : null;
+        if (id !== null) asked.set(key, id);
+      },
+      SelectionSet: {
+        leave(node) {
+          const parent = types.getParentType();
+          if (!hasId(parent ?? undefined)) return undefined;
+          return { ...node, selections: [...node.selections, fieldNode('__typename'), fieldNode('id')] };
+        },
+      },
+    }),
+  );
+  return {
+    query: print(traced),
+    fields: Object.fromEntries(Array.from(fields, ([key, names]) => [key, [...names]])),
+    asked: Object.fromEntries(asked),
+  };
+}
+
+function hasId(type: ReturnType<TypeInfo['getParentType']> | undefined): boolean {
+  if (!type || !isCompositeType(getNamedType(type))) return false;
+  return (isObjectType(type) || isInterfaceType(type)) && 'id' in type.getFields();
+}
+
+const fieldNode = (name: string): FieldNode => ({ kind: Kind.FIELD, name: { kind: Kind.NAME, value: name } });
+
+/** The id that the field `node` is asked for, in the document or in a variable. */
+function idOf({ name, arguments: given }: FieldNode, variables: Readonly<Record<string, unknown>>): string | null {
+  const value = name.value === 'node' ? given?.find((argument) => argument.name.value === 'id')?.value : undefined;
+  const id = value?.kind === Kind.VARIABLE ? variables[value.name.value] : value;
+  if (typeof id === 'string') return id;
+  return value?.kind === Kind.STRING ? value.value : null;
+}
