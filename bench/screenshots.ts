@@ -24,8 +24,6 @@ const pictures: Record<string, Picture> = {
     async prepare(page) {
       await page.locator('.graphiql-query-editor .view-line').first().waitFor();
       await page.getByRole('button', { name: 'Cards' }).click();
-      await page.getByText('query Cards').waitFor();
-      await page.getByRole('button', { name: /^Execute query/ }).click();
       await page.locator('.result-window').getByText('Ada Lovelace').waitFor();
     },
   },
@@ -43,7 +41,6 @@ const pictures: Record<string, Picture> = {
       await page.locator('.graphiql-query-editor .view-line').first().waitFor();
       await page.getByRole('button', { name: 'Follow changes' }).click();
       await page.getByText('subscription FollowChanges').waitFor();
-      await page.getByRole('button', { name: /^Execute query/ }).click();
       const token = await getDemoToken(demo);
       await until(async () => {
         await fetch(`${demo.url}/graphql`, {
@@ -57,11 +54,27 @@ const pictures: Record<string, Picture> = {
       await page.getByRole('button', { name: /^Stop query/ }).click();
     },
   },
-  playground: {
+  'graphiql-run-as': {
     path: '/graphiql',
     async prepare(page) {
-      await page.getByText('scope app').waitFor();
-      await page.getByRole('link', { name: 'Playground' }).click();
+      await signInAsAda(page);
+      await page.getByLabel('Run as').selectOption('Grace Hopper');
+      await page.getByText(/^\d+ differences/).waitFor();
+    },
+  },
+  'graphiql-why': {
+    path: '/graphiql',
+    async prepare(page) {
+      await signInAsAda(page);
+      await page.locator('.result-window').getByText('"North Building"').first().click();
+      await page.getByRole('button', { name: 'Why?' }).click();
+      await page.getByText(/^Ada Lovelace \(graph_user\)/).waitFor();
+      await page.getByText('Each part of each policy').click();
+    },
+  },
+  playground: {
+    path: '/playground',
+    async prepare(page) {
       await page.getByText('Send query Users').waitFor();
       await page.getByRole('button', { name: 'Send Request' }).click();
       await page.getByText('"Ada Lovelace"').waitFor();
@@ -85,12 +98,19 @@ const pictures: Record<string, Picture> = {
   },
 };
 
+async function signInAsAda(page: Page): Promise<void> {
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  await page.getByLabel('Active token').selectOption('Ada Lovelace');
+  await page.getByRole('button', { name: 'My units', exact: true }).click();
+  await page.locator('.result-window').getByText('"North Building"').first().waitFor();
+}
+
 const [, , ...asked] = process.argv;
 const demo = await startDemo({ PORT: process.env.PORT ?? '3000' });
 const browser = await launchBrowser();
 try {
   for (const name of asked.length > 0 ? asked : Object.keys(pictures))
-    for (const width of [1280, 390])
+    for (const width of [1920, 1280, 390, 360])
       for (const colorScheme of ['light', 'dark'] as const) await take(name, width, colorScheme);
 } finally {
   await browser.close();

@@ -1,4 +1,4 @@
-import { type GraphQLSchema, SchemaMetaFieldDef } from 'postgraphile/graphql';
+import { type GraphQLSchema, type OperationTypeNode, SchemaMetaFieldDef } from 'postgraphile/graphql';
 import { type Scope, scopes } from '../token/scopes.ts';
 import { createExample, listOperations, type Operation } from './documentation/createExamples.ts';
 
@@ -19,18 +19,18 @@ const cards = `cardAssignments {
   card { __typename name ... on BeaconCard { proximityUuid major minor } ... on NfcCard { nfcIdentifier } }
 }`;
 
-/** By label: coordinates of a field, with a selection or values if its own example is not enough. */
+/** By label: coordinates of a field, with a selection or values if its own example is not enough. Those of one task are together. */
 const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: string | undefined, given?: object]>> = {
   app: {
     Users: ['App.users'],
     Units: ['App.rootUnits', tree],
     Cards: ['App.users', `{ nodes { fullName ${cards} } }`],
+    'Who may enter': ['App.units', '{ nodes { name usersWithAccess { nodes { fullName } } } }'],
     'Follow changes': ['Subscription.changes'],
     'Create a user': ['Mutation.userCreate'],
     'Update it': ['Mutation.userUpdate', undefined, { fullName: 'Mary Fairfax Somerville' }],
     'Create a unit': ['Mutation.unitCreate'],
     'Let the user in': ['Mutation.accessGrant'],
-    'Who may enter': ['App.units', '{ nodes { name usersWithAccess { nodes { fullName } } } }'],
     'Delete the unit': ['Mutation.unitDelete'],
     'Delete the user': ['Mutation.userDelete'],
   },
@@ -42,7 +42,15 @@ const chosen: Record<'app' | 'user', Record<string, [of: string, selection?: str
   },
 };
 
-export type Example = { readonly label: string; readonly query: string; readonly variables?: object };
+export type Example = {
+  readonly label: string;
+  readonly task: (typeof tasks)[OperationTypeNode];
+  readonly query: string;
+  readonly variables?: object;
+};
+
+/** What each kind of operation is for. */
+const tasks = { query: 'Read', subscription: 'Follow', mutation: 'Change' } as const;
 
 /**
  * Examples that GraphiQL puts into its editor with one click.
@@ -67,6 +75,7 @@ function toExample(label: string, operation: Operation, selection?: string, give
   const hasVariables = Object.keys(variables).length > 0;
   return {
     label,
+    task: tasks[operation.kind],
     query: `# ${comment}\n${document}\n`,
     ...(hasVariables && { variables: { ...variables, ...given } }),
   };

@@ -5,8 +5,30 @@ import type { Config } from '../config.ts';
 export type DemoAccess = {
   /** The secret of its application `demo-backend`, with scope `app`. */
   readonly clientSecret: string;
-  /** The password of its user `ada@demo.test`. */
+  /** The password of its people. */
   readonly password: string;
+};
+
+/** Somebody of the demo, with the token request that signs them in (RFC 6749 sections 4.3 and 4.4). */
+export type DemoPrincipal = { readonly label: string; readonly request: Readonly<Record<string, string>> };
+
+/** Whom GraphiQL signs in with one choice; the first is signed in from the start. */
+export function demoPrincipals({ clientSecret, password }: DemoAccess): readonly DemoPrincipal[] {
+  const backend = { grant_type: 'client_credentials', client_id: 'demo-backend', client_secret: clientSecret };
+  return [
+    { label: 'Demo Backend', request: backend },
+    { label: 'Demo Backend, scope basic alone', request: { ...backend, scope: 'basic' } },
+    ...Object.entries(people).map(([username, label]) => {
+      return { label, request: { grant_type: 'password', client_id: 'demo-mobile', username, password } };
+    }),
+  ];
+}
+
+const people = {
+  'ada@demo.test': 'Ada Lovelace',
+  'grace@demo.test': 'Grace Hopper',
+  'konrad@demo.test': 'Konrad Zuse',
+  'emmy@demo.test': 'Emmy Noether',
 };
 
 /**

@@ -1,38 +1,29 @@
 import { join } from 'node:path';
-import { type RequestHandler, Router } from 'express';
+import { Router } from 'express';
 import { html } from '../html/html.ts';
-import { scopes, scopesByRank } from '../token/scopes.ts';
 import { serveAssets } from './assets.ts';
-import { chooseExamples, kindOf } from './chooseExamples.ts';
+import { chooseExamples } from './chooseExamples.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
-import { type DemoAccess, isFromThisMachine } from './demo.ts';
+import { forThisMachine } from './forThisMachine.ts';
 import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
 import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
+import { sessionSettings } from './sessionSettings.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
 import { createWhyRouter } from './why/createWhyRouter.ts';
 
 /**
- * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens.
- * With the demo, the user of this machine is signed in from the start.
+ * `/graphiql`: Ruru, PostGraphile's edition of GraphiQL, below a panel that gets tokens, shows their claims and runs examples.
+ * With the demo, the user of this machine is signed in from the start, and may be anybody of the demo.
  */
 export async function createGraphiql(context: PageContext): Promise<ServedPage> {
-  const { site, config, demo, withOwner } = context;
+  const { site, withOwner } = context;
   const ruru = findPackage('ruru');
   // Its source maps are four times as large as everything else.
   const isWanted = (file: string) => !file.endsWith('.map');
   const assets = await serveAssets(site.basePath, 'ruru', join(ruru.folder, 'static'), isWanted);
-  const render = (access: DemoAccess | null) =>
-    sendPage(
-      renderGraphiql({ ...context, demo: access, withOwner: access && withOwner }, ruru.version, assets.path),
-      policy,
-    );
-  const sendAnonymous = render(null);
-  const sendDemo = demo && render(demo);
-
-  const page: RequestHandler = (request, response, next) =>
-    (sendDemo && isFromThisMachine(config, request) ? sendDemo : sendAnonymous)(request, response, next);
+  const page = forThisMachine(context, (shown) => sendPage(renderGraphiql(shown, ruru.version, assets.path), policy));
   // What only the scripts of this page ask is beside its files.
   const router = Router().use(assets.router);
   if (withOwner) router.use(createWhyRouter({ ...context, withOwner }));
@@ -44,40 +35,52 @@ const policy = contentSecurityPolicy({ 'style-src': "'self' 'unsafe-inline'", 'w
 
 function renderGraphiql(context: PageContext, version: string, ruruPath: string): string {
   const { site, config, schema, demo, withOwner } = context;
-  const { url, basePath, assetsPath, here } = site;
-  const { publicIntrospection, database } = config;
+  const { assetsPath } = site;
   return renderPage({
     ...site,
     madeWith: `Ruru ${version}`,
     head: html`<link rel="stylesheet" href="${ruruPath}ruru.css">
 <link rel="stylesheet" href="${assetsPath}graphiql.css">
+<link rel="stylesheet" href="${assetsPath}dialogs.css">
 <link rel="modulepreload" href="${ruruPath}ruru.js">
 ${jsonElement('settings', {
-  issuer: url,
-  endpoint: `${basePath}/graphql`,
-  oauthPath: `${basePath}/oauth`,
+  ...sessionSettings(context),
   ruruPath,
-  whyPath: withOwner && `${basePath}/graphiql/why`,
-  publicIntrospection,
   examples: chooseExamples(schema),
-  scopes: scopesByRank.map((name) => ({ name, kind: kindOf(name), forbidden: scopes[name].forbidden })),
-  demo: demo && { clientId: 'demo-backend', clientSecret: demo.clientSecret },
 })}
 <script type="module" src="${assetsPath}graphiql.js"></script>`,
     body: html`${storedOperationsNotice(config, site)}
 <section class="subbar panel" aria-label="Access token and examples">
-<div id="examples" role="group" aria-label="Example queries"></div>
-<p id="status"><select id="token" aria-label="Active token"></select> <span id="token-scopes"></span> <span id="token-expiry"></span></p>
+<div id="status"><select id="token" aria-label="Active token"></select> <dl id="claims"></dl></div>
 <div class="actions">
+<select id="run-as" aria-label="Run as" title="Runs the query in the editor as somebody else, too, and marks the differences"></select>
+${withOwner && html`<button type="button" id="why" title="Which policy shows the object, or hides the null, at the cursor in the result">Why?</button>`}
 <button type="button" id="copy" title="The request in the editor as a command for a shell, with the active token in it">Copy as curl</button>
 <button type="button" id="refresh" hidden>Refresh</button>
 <button type="button" id="sign-out" hidden>Sign out</button>
 <button type="button" id="sign-in" class="primary"></button>
 </div>
+<div id="examples" role="group" aria-label="Example queries"></div>
 <p id="notice" role="status" hidden></p>
 </section>
-<dialog id="sign-in-dialog" aria-labelledby="dialog-title">
-<header><h1 id="dialog-title">Get an access token</h1><button type="button" id="close-dialog" aria-label="Close">×</button></header>
+${renderSignIn({ site, config, demo })}
+<dialog id="comparison-dialog" aria-labelledby="comparison-title">
+<header><h1 id="comparison-title"></h1><button type="button" class="close" aria-label="Close">×</button></header>
+<p id="comparison-summary" role="status"></p>
+<div id="comparison"></div>
+${withOwner && html`<footer><button type="button" id="why-here" title="Which policy shows or hides the object at the cursor, for each of the two">Why?</button></footer>`}
+</dialog>
+<dialog id="why-dialog" aria-labelledby="why-title">
+<header><h1 id="why-title">Why?</h1><button type="button" class="close" aria-label="Close">×</button></header>
+<div id="reasons"></div>
+</dialog>
+<main id="ruru-root"></main>`,
+  });
+}
+
+const renderSignIn = ({ site: { url, here }, config, demo }: Pick<PageContext, 'site' | 'config' | 'demo'>) =>
+  html`<dialog id="sign-in-dialog" aria-labelledby="dialog-title">
+<header><h1 id="dialog-title">Get an access token</h1><button type="button" class="close" aria-label="Close">×</button></header>
 <p id="sign-in-problem" role="alert"></p>
 <form id="application-form">
 <h2>As an application</h2>
@@ -90,8 +93,8 @@ ${jsonElement('settings', {
 <h2>As a user</h2>
 <p>Sees what one person may see: <code>viewer</code>. You sign in on the service’s own page and come back here.</p>
 <label>Client id <input name="client_id" required autocomplete="off" spellcheck="false" value="${
-      database.kind === 'embedded' ? 'demo-graphiql' : ''
-    }"></label>
+    config.database.kind === 'embedded' ? 'demo-graphiql' : ''
+  }"></label>
 ${
   demo
     ? html`<p class="hint">The demo’s user: <code>ada@demo.test</code>, password <code>${demo.password}</code></p>`
@@ -100,7 +103,4 @@ ${
 <button class="primary">Continue to the sign-in page</button>
 </form>
 <p class="hint">Tokens stay in this tab and go nowhere but to this service.</p>
-</dialog>
-<main id="ruru-root"></main>`,
-  });
-}
+</dialog>`;

@@ -4,34 +4,42 @@ import { Html, html } from '../html/html.ts';
 import { serveAssets } from './assets.ts';
 import { chooseExamples } from './chooseExamples.ts';
 import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
+import { forThisMachine } from './forThisMachine.ts';
 import { jsonElement } from './jsonElement.ts';
 import { findPackage } from './package.ts';
 import { type PageContext, renderPage, type ServedPage } from './page.ts';
 import { sendPage } from './sendPage.ts';
+import { sessionSettings } from './sessionSettings.ts';
 import { storedOperationsNotice } from './storedOperationsNotice.ts';
 
-/** `/playground`: Altair, with the endpoint and an Authorization header for GraphiQL's token filled in. */
-export async function createPlayground({ site, config, schema }: PageContext): Promise<ServedPage> {
-  const { basePath, assetsPath } = site;
+/** `/playground`: Altair, with the endpoint and an Authorization header for the token of this tab filled in; the demo is signed in. */
+export async function createPlayground(context: PageContext): Promise<ServedPage> {
   // Importing its module, only to find its files, would take 8 MB of memory.
   const altair = findPackage('altair-static');
   const folder = join(altair.folder, 'build/dist');
-  const assets = await serveAssets(basePath, 'altair', folder, isWanted);
-  const [example] = chooseExamples(schema).app;
-  const page = renderPage({
+  const assets = await serveAssets(context.site.basePath, 'altair', folder, isWanted);
+  const body = new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')));
+  const page = forThisMachine(context, (shown) =>
+    sendPage(renderPlayground(shown, altair.version, assets.path, body), policy),
+  );
+  return { assets: assets.router, page };
+}
+
+function renderPlayground(context: PageContext, version: string, altairPath: string, body: Html): string {
+  const { site, config, schema } = context;
+  const { basePath, assetsPath } = site;
+  return renderPage({
     ...site,
-    madeWith: `Altair ${altair.version}`,
-    head: html`<base href="${assets.path}">
-<link rel="stylesheet" href="${assets.path}styles.css">
+    madeWith: `Altair ${version}`,
+    head: html`<base href="${altairPath}">
+<link rel="stylesheet" href="${altairPath}styles.css">
 <link rel="stylesheet" href="${assetsPath}playground.css">
 ${jsonElement('settings', {
-  endpoint: `${basePath}/graphql`,
-  oauthPath: `${basePath}/oauth`,
-  publicIntrospection: config.publicIntrospection,
+  ...sessionSettings(context),
   altair: {
-    baseURL: assets.path,
+    baseURL: altairPath,
     initialName: 'Graph Query Service',
-    initialQuery: example?.query,
+    initialQuery: chooseExamples(schema).app[0]?.query,
     initialHeaders: { Authorization: 'Bearer <ACCESS_TOKEN>' },
     // A token typed into the headers must not outlive the page.
     preserveState: false,
@@ -43,10 +51,9 @@ ${jsonElement('settings', {
 <p class="subbar hint"><span id="token-hint">Without a token the service shows its schema only. Sign in with <a
 href="${basePath}/graphiql">GraphiQL</a> in this tab, or put a token</span> in place of <code>&lt;ACCESS_TOKEN&gt;</code>
 in the <button type="button" id="show-headers">HTTP headers</button>; <a href="${basePath}/documentations/graphql#token">how to get one</a>.</p>
-${new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')))}
+${body}
 <script type="module" src="${assetsPath}playground.js"></script>`,
   });
-  return { assets: assets.router, page: sendPage(page, policy) };
 }
 
 /** Altair uses Angular, which writes its styles; its editor has workers; `<base>` finds its files. */

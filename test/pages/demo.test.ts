@@ -1,4 +1,5 @@
 import { request } from 'node:http';
+import type { DemoPrincipal } from '../../src/pages/demo.ts';
 import { type Demo, startTestDemo } from '../support/demo.ts';
 
 describe("GraphiQL and the demo's credentials", () => {
@@ -20,6 +21,29 @@ describe("GraphiQL and the demo's credentials", () => {
 
     expect(page).toContain(demo.credentials.clientSecret);
     expect(page).toContain(demo.credentials.password);
+  });
+
+  it.each(['/graphiql', '/playground'])('hands them to the page %s of this machine, and to no proxy', async (path) => {
+    expect(await getPage(demo, path, {})).toContain(demo.credentials.password);
+    expect(await getPage(demo, path, { via: '1.1 proxy' })).not.toContain(demo.credentials.password);
+  });
+
+  it('offers each of the demo, whom one request signs in', async () => {
+    const [, settings = ''] = /id="settings">(.*?)<\/script>/.exec(await getGraphiql(demo, {})) ?? [];
+    const principals: DemoPrincipal[] = JSON.parse(settings).demo;
+    const answers = await Promise.all(
+      principals.map(({ request }) =>
+        fetch(`${demo.url}/oauth/token`, { method: 'POST', body: new URLSearchParams(request) }),
+      ),
+    );
+
+    expect(principals.map(({ label }) => label)).toEqual([
+      ...['Demo Backend', 'Demo Backend, scope basic alone'],
+      ...['Ada Lovelace', 'Grace Hopper', 'Konrad Zuse', 'Emmy Noether'],
+    ]);
+    expect(answers.map(({ status }) => status)).toEqual(principals.map(() => 200));
+    const scopes = await Promise.all(answers.map(async (answer) => ((await answer.json()) as { scope: string }).scope));
+    expect(scopes).toEqual(['app basic', 'basic', 'me', 'me', 'me', 'me']);
   });
 
   it.each([
@@ -68,9 +92,11 @@ describe("GraphiQL and the demo's credentials", () => {
 });
 
 /** With any Host, which `fetch` does not allow. */
-function getGraphiql({ url }: Demo, headers: Record<string, string>): Promise<string> {
+const getGraphiql = (demo: Demo, headers: Record<string, string>) => getPage(demo, '/graphiql', headers);
+
+function getPage({ url }: Demo, path: string, headers: Record<string, string>): Promise<string> {
   return new Promise((resolve, reject) => {
-    request(`${url}/graphiql`, { headers }, async (response) => {
+    request(url + path, { headers }, async (response) => {
       const chunks = await response.setEncoding('utf8').toArray();
       resolve(chunks.join(''));
     })

@@ -115,10 +115,19 @@ describe('the pages', () => {
   });
 
   it('give no credentials away without the demo', async () => {
-    const page = await (await fetch(`${service.url}/graphiql`)).text();
+    for (const path of ['/graphiql', '/playground']) {
+      const page = await (await fetch(service.url + path)).text();
 
-    expect(page).toContain('"demo":null');
-    expect(page).not.toMatch(/gqs_/);
+      expect(page).toContain('"demo":null');
+      expect(page).not.toMatch(/gqs_/);
+    }
+  });
+
+  it('tell nobody which policy decides without the demo', async () => {
+    const answer = await fetch(`${service.url}/graphiql/why/organization`);
+
+    expect(answer.status).toBe(404);
+    expect(await (await fetch(`${service.url}/graphiql`)).text()).toContain('"whyPath":null');
   });
 });
 

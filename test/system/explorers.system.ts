@@ -69,7 +69,7 @@ describe('the explorers', () => {
       beforeEach(openGraphiql);
 
       it('opens ready to run in the demo', async () => {
-        expect(await status(page)).toMatch(/^as Demo Backend scope app basic expires in [12] h/);
+        expect(await status(page)).toMatch(/^as Demo Backend role graph_app .*scope app basic ends at .* in [12] h/);
 
         await run(page);
         await expectAnswer(page, '"fullName": "Ada Lovelace"');
@@ -86,13 +86,13 @@ describe('the explorers', () => {
 
         await page.getByText('scope me').waitFor();
         expect(page.url()).toBe(`${demo.url}/graphiql`);
-        expect(await status(page)).toMatch(/^as Ada Lovelace scope me expires in [12] h/);
+        expect(await status(page)).toMatch(/^as Ada Lovelace role graph_user .*scope me ends at .* in [12] h/);
         await page.getByText('query Me').waitFor();
         await run(page);
         await expectAnswer(page, '"email": "ada@demo.test"');
         // The token from before is still there, too.
         await page.getByLabel('Active token').selectOption('as Demo Backend');
-        expect(await status(page)).toMatch(/^as Demo Backend scope app basic/);
+        expect(await status(page)).toMatch(/^as Demo Backend .*scope app basic/);
         await page.getByText('query Users').waitFor();
         await page.getByLabel('Active token').selectOption('as Ada Lovelace');
 
@@ -112,6 +112,15 @@ describe('the explorers', () => {
         await run(page);
         await expectAnswer(page, '"name": "Demo Backend"');
       });
+    });
+
+    it('the playground sends the demo’s token from its first request', async () => {
+      await page.goto(`${demo.url}/playground`);
+      await page.locator('app-query-editor .cm-line', { hasText: 'query Users' }).waitFor();
+      expect(await page.locator('.hint').innerText()).toContain('Requests carry the token of Demo Backend');
+
+      await page.getByRole('button', { name: 'Send Request' }).click();
+      await page.getByText('"Ada Lovelace"').waitFor();
     });
 
     it('the playground runs a query with a header typed in its headers section', async () => {
@@ -146,29 +155,24 @@ describe('the explorers', () => {
     it('puts each example into the editor with a click, and each runs, the variables in sight, and as a command, too', async () => {
       await page.getByRole('button', { name: 'Create a user' }).click();
       await page.locator('.graphiql-editor-tool').getByText('"Mary Somerville"').waitFor();
-      await run(page);
       await expectAnswer(page, '"fullName": "Mary Somerville"');
 
       await page.getByRole('button', { name: 'Update it' }).click();
+      await expectAnswer(page, '"fullName": "Mary Fairfax Somerville"');
       const command = await copiedCommand(page);
       expect(command).toMatch(/^TOKEN='gqs_at_[^']+'\ncurl /);
       const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { PATH: pathWithCurl } });
       expect(JSON.parse(stdout)).toMatchObject({
         data: { userUpdate: { user: { fullName: 'Mary Fairfax Somerville' } } },
       });
-      await run(page);
-      await expectAnswer(page, '"fullName": "Mary Fairfax Somerville"');
 
       await page.getByRole('button', { name: 'Delete the user' }).click();
-      await run(page);
       await expectAnswer(page, '"userDelete"');
 
       await page.getByRole('button', { name: 'Units' }).click();
-      await run(page);
       await expectAnswer(page, '"name": "Depot"');
 
       await page.getByRole('button', { name: 'Cards' }).click();
-      await run(page);
       await expectAnswer(page, '"__typename": "NfcCard"');
     });
 
@@ -178,7 +182,6 @@ describe('the explorers', () => {
       await page.getByText('subscription FollowChanges').waitFor();
       expect(await copiedCommand(page)).toMatch(/\ncurl -sN .*\n.*\n.*\n {2}-H 'Accept: text\/event-stream' /);
 
-      await run(page);
       await until(async () => {
         await queryWith(demo, token, 'mutation { unitCreate(name: "Annex") { unit { id } } }');
         return (await answerOf(page))?.includes('"operation": "CREATE"') ?? false;
@@ -206,7 +209,7 @@ describe('the explorers', () => {
 
     it('signs in with client credentials, renews the token and signs out', async () => {
       await page.getByRole('button', { name: 'Sign out' }).click();
-      expect(await status(page)).toMatch(/^No token/);
+      expect(await status(page)).toBe('No token');
 
       await page.getByRole('button', { name: 'Sign in', exact: true }).click();
       await page.getByLabel('Client secret').fill('not the secret');
@@ -249,7 +252,9 @@ describe('the explorers', () => {
       await settled();
       await page.getByRole('link', { name: 'Playground' }).click();
       await page.locator('app-query-editor .cm-line', { hasText: 'query Users' }).waitFor();
-      expect(await page.locator('.hint').innerText()).toContain('the token of GraphiQL, as Demo Backend, in place of');
+      expect(await page.locator('.hint').innerText()).toContain(
+        'the token of Demo Backend, as those of GraphiQL in this tab, in place of',
+      );
 
       await page.getByRole('button', { name: 'Send Request' }).click();
       await page.getByText('"Ada Lovelace"').waitFor();
@@ -296,8 +301,10 @@ async function type(page: Page, query: string): Promise<void> {
 
 /** Who the active token is for, and the rest of the line. */
 async function status(page: Page): Promise<string> {
-  const texts = ['#token option:checked', '#token-scopes', '#token-expiry'].map((text) => page.locator(text));
-  return (await Promise.all(texts.map((text) => text.textContent()))).join(' ');
+  const [token, claims] = ['#token option:checked', '#claims > div'].map((text) =>
+    page.locator(text).allTextContents(),
+  );
+  return [...((await token) ?? []), ...((await claims) ?? [])].join(' ');
 }
 
 const storedToken = (page: Page): Promise<string> =>

@@ -26,9 +26,10 @@ export async function beginCodeFlow(clientId) {
 }
 
 /**
- * What the sign-in page has sent this page back with, or null; cleans the address of it.
+ * The token request for what the sign-in page has sent this page back with (RFC 6749 section 4.1.3, with the verifier of RFC 7636
+ * section 4.5), or null; cleans the address of it.
  *
- * @returns {{ clientId: string, code: string, redirectUri: string, codeVerifier: string } | null}
+ * @returns {Record<string, string> | null}
  * @throws when the person refused, or when the answer is not to the question that this tab asked
  */
 export function endCodeFlow() {
@@ -47,7 +48,13 @@ export function endCodeFlow() {
     const denied = answer.get('error') === 'access_denied';
     throw new Error(denied ? 'Access was denied on the sign-in page.' : 'The sign-in failed. Sign in again.');
   }
-  return { clientId: asked.clientId, code, redirectUri: redirectUri(), codeVerifier: asked.codeVerifier };
+  return {
+    grant_type: 'authorization_code',
+    client_id: asked.clientId,
+    code,
+    redirect_uri: redirectUri(),
+    code_verifier: asked.codeVerifier,
+  };
 }
 
 const key = 'graph-query-service:code-flow';

@@ -2,9 +2,19 @@
  * @typedef {object} TextModel a text in Monaco, as far as it is used here
  * @property {{ path: string }} uri
  * @property {() => string} getValue
+ * @property {(text: string) => void} setValue
  * @property {() => unknown} getFullModelRange
+ * @property {(position: object) => number} getOffsetAt
  * @property {(before: null, edits: { range: unknown, text: string }[], cursor: () => null) => void} pushEditOperations
+ *
+ * @typedef {object} Editor an editor of Monaco, as far as it is used here
+ * @property {() => TextModel | null} getModel
+ * @property {() => object | null} getPosition
+ * @property {() => void} focus
  */
+
+/** Monaco's API, once GraphiQL has loaded it. */
+export const monaco = () => Reflect.get(globalThis, 'monaco');
 
 /**
  * Resolves with what is in the editor, as soon as there is an editor.
@@ -30,6 +40,33 @@ export async function edit({ query, variables }) {
   if (variables) tab?.click();
 }
 
+/** Runs what is in the editor. */
+export const run = () => executeButton()?.click();
+
+/** Ends what runs, such as a stream, and takes its result away. */
+export function clearResult() {
+  if (executeButton()?.ariaLabel?.startsWith('Stop')) run();
+  findModel('response.json')?.setValue('');
+}
+
+const executeButton = () => /** @type {HTMLElement | null} */ (document.querySelector('.graphiql-execute-button'));
+
+/** Opens an empty tab, which GraphiQL makes the active one. */
+export function openTab() {
+  /** @type {HTMLElement | null} */
+  const button = document.querySelector('.graphiql-tab-add');
+  button?.click();
+}
+
+export const focusEditor = () => findEditor('operation.graphql')?.focus();
+
+/** The result, and where the cursor is in it. */
+export function result() {
+  const position = findEditor('response.json')?.getPosition();
+  const model = findModel('response.json');
+  return { text: model?.getValue() ?? '', offset: (position && model?.getOffsetAt(position)) ?? 0 };
+}
+
 /** @param {string} name */
 const textOf = (name) => findModel(name)?.getValue() ?? '';
 
@@ -42,6 +79,13 @@ function replace(name, text) {
 /** @type {(name: string) => TextModel | undefined} */
 function findModel(name) {
   /** @type {TextModel[]} */
-  const models = Reflect.get(globalThis, 'monaco')?.editor.getModels() ?? [];
+  const models = monaco()?.editor.getModels() ?? [];
   return models.findLast(({ uri }) => uri.path.endsWith(name));
+}
+
+/** @type {(name: string) => Editor | undefined} */
+function findEditor(name) {
+  /** @type {Editor[]} */
+  const editors = monaco()?.editor.getEditors() ?? [];
+  return editors.findLast((editor) => editor.getModel()?.uri.path.endsWith(name));
 }

@@ -1,5 +1,5 @@
 import { readResults } from './events.js';
-import { explain } from './panel.js';
+import { explain } from './notice.js';
 import { settings } from './settings.js';
 import { tokenForRequest } from './tokens.js';
 

@@ -1,12 +1,15 @@
 import { endCodeFlow } from './codeFlow.js';
 import { messageOf } from './dom.js';
 import { edit } from './editor.js';
+import { fittingExamples } from './examples.js';
 import { fetcher } from './fetcher.js';
 import { takeLinkedOperation } from './linkedOperation.js';
-import { fittingExamples, say, showPanel } from './panel.js';
-import { currentSession, sessionChanges } from './session.js';
+import { say } from './notice.js';
+import { showPanel } from './panel.js';
+import { signInFirst } from './principals.js';
+import { chooseSession, currentSession, sessionChanges } from './session.js';
 import { settings } from './settings.js';
-import { signInAsApplication, signInWithCode } from './tokens.js';
+import { signInBy } from './tokens.js';
 
 // Monaco, the editor, reads this when it is imported; with `globalAPI` the panel reaches its texts.
 Object.assign(globalThis, {
@@ -47,11 +50,9 @@ if (linked) void edit(linked);
 /** Ends a sign-in that went through the sign-in page; else the demo signs itself in. */
 async function signInAtStart() {
   try {
-    const answer = endCodeFlow();
-    if (answer) await signInWithCode(answer);
-    else if (settings.demo && !currentSession()) {
-      await signInAsApplication(settings.demo.clientId, settings.demo.clientSecret);
-    }
+    const request = endCodeFlow();
+    if (request) chooseSession((await signInBy(request)).id);
+    else await signInFirst();
   } catch (error) {
     say(messageOf(error));
   }

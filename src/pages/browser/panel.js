@@ -1,30 +1,39 @@
+import { showClaims } from './claims.js';
 import { beginCodeFlow } from './codeFlow.js';
+import { offerComparison } from './compare.js';
 import { toCurl } from './curl.js';
-import { createButton, element, messageOf } from './dom.js';
-import { edit, edited } from './editor.js';
-import { chooseSession, currentSession, endSession, readSessions, sessionChanges } from './session.js';
-import { firstScope, settings } from './settings.js';
-import { canRefresh, refresh, signInAsApplication, signOut, tokenForRequest } from './tokens.js';
-
-/** @import { Session } from './session.js' */
+import { element, messageOf } from './dom.js';
+import { clearResult, edited } from './editor.js';
+import { fitExample, showExamples } from './examples.js';
+import { say } from './notice.js';
+import { principalOptions, sessionOf } from './principals.js';
+import { chooseSession, currentSession, readSessions, sessionChanges } from './session.js';
+import { settings } from './settings.js';
+import { canRefresh, refresh, signInBy, signOut, tokenForRequest } from './tokens.js';
+import { offerReasons } from './why.js';
 
 /**
- * The panel above GraphiQL: the active token and how to get others, examples,
+ * The panel above GraphiQL: the active token with its claims and how to get others, examples,
  * the request as a command.
  */
 export function showPanel() {
   const dialog = /** @type {HTMLDialogElement} */ (element('sign-in-dialog'));
+  let chosen = currentSession()?.id;
   show();
-  setInterval(() => showStatus(currentSession()), 15_000);
+  setInterval(() => showClaims(currentSession()), 15_000);
   sessionChanges.addEventListener('change', () => {
     show();
     say('');
     dialog.close();
+    // What somebody else saw must not stand beside the claims of this token.
+    if (chosen !== currentSession()?.id) clearResult();
+    chosen = currentSession()?.id;
     void fitExample();
   });
 
   element('sign-in').addEventListener('click', () => dialog.showModal());
-  element('close-dialog').addEventListener('click', () => dialog.close());
+  for (const button of document.querySelectorAll('dialog .close'))
+    button.addEventListener('click', () => button.closest('dialog')?.close());
   onClick('sign-out', signOut);
   onClick('refresh', async () => {
     const session = currentSession();
@@ -35,77 +44,40 @@ export function showPanel() {
     await copy(toCurl(new URL(settings.endpoint, location.href).href, token, await edited()));
     say(`Copied as a command for a shell${token ? `; its first line is the token of ${currentSession()?.name}` : ''}.`);
   });
-  element('token').addEventListener('change', ({ target }) => {
-    chooseSession(/** @type {HTMLSelectElement} */ (target).value);
+  element('token').addEventListener('change', async ({ target }) => {
+    const { value } = /** @type {HTMLSelectElement} */ (target);
+    try {
+      chooseSession((await sessionOf(value))?.id ?? '');
+    } catch (error) {
+      show();
+      say(messageOf(error));
+    }
   });
-  onSubmit('application-form', (form) => signInAsApplication(form.get('client_id'), form.get('client_secret')));
+  offerComparison((error) => say(messageOf(error)));
+  offerReasons(onClick);
+  onSubmit('application-form', async (form) => {
+    const client = { client_id: form.get('client_id'), client_secret: form.get('client_secret') };
+    chooseSession((await signInBy({ grant_type: 'client_credentials', ...client })).id);
+  });
   onSubmit('user-form', (form) => beginCodeFlow(form.get('client_id')));
 }
 
 function show() {
   const session = currentSession();
-  showStatus(session);
-  element('token').replaceChildren(...tokenOptions());
+  showClaims(session);
+  element('token').replaceChildren(...tokenOptions(), ...principalOptions());
   element('refresh').hidden = !session || !canRefresh(session);
   element('sign-out').hidden = session === null;
   element('sign-in').textContent = session ? 'Add a token' : 'Sign in';
-  const buttons = fittingExamples().map((example) => createButton(example.label, () => edit(example)));
-  element('examples').replaceChildren(...buttons);
-}
-
-/** Those of the active token; the first stands in the editor from the start. */
-export const fittingExamples = () => settings.examples[currentSession()?.kind ?? 'none'] ?? [];
-
-/** Another kind of token has other examples. What the person wrote stays. */
-async function fitExample() {
-  const { query } = await edited();
-  const isIn = (/** @type {typeof fitting} */ list) => list.some((example) => example.query === query);
-  const fitting = fittingExamples();
-  const isReplaceable = query.trim() === '' || (isIn(Object.values(settings.examples).flat()) && !isIn(fitting));
-  if (isReplaceable && fitting[0]) void edit(fitting[0]);
-}
-
-/** @param {string[]} codes of the errors of an answer */
-export function explain(codes) {
-  if (codes.includes('UNAUTHENTICATED')) {
-    endSession();
-    say('No valid token: there is none, it has expired, or it was revoked. Sign in.');
-  } else say(codes.includes('FORBIDDEN') ? whyForbidden(currentSession()) : '');
-}
-
-const whyForbidden = (/** @type {Session | null} */ session) =>
-  `FORBIDDEN: ${firstScope(session?.scope ?? '')?.forbidden ?? 'this needs a token.'} Add a token, or choose another.`;
-
-/** @param {Session | null} session */
-function showStatus(session) {
-  const status = element('status');
-  const minutes = session ? Math.floor((session.expiresAt - Date.now()) / 60_000) : 0;
-  status.dataset.kind = session?.kind ?? 'none';
-  status.dataset.ending = String(session !== null && minutes < 5);
-  element('token-scopes').textContent = session ? `scope ${session.scope}` : 'sign in to read data';
-  element('token-expiry').textContent = session ? inWords(minutes) : '';
-  status.title = session ? `Client ${session.clientId}` : '';
+  showExamples();
 }
 
 function tokenOptions() {
   const { sessions, chosen } = readSessions();
-  const options = Object.values(sessions).map(({ id, name }) => new Option(`as ${name}`, id, false, id === chosen));
+  const options = Object.values(sessions).map(
+    ({ id, name, principal }) => new Option(`as ${principal ?? name}`, id, false, id === chosen),
+  );
   return [new Option('No token', '', false, !(chosen in sessions)), ...options];
-}
-
-/** @param {number} minutes */
-function inWords(minutes) {
-  if (minutes < 0) return 'expired';
-  if (minutes < 1) return 'expires within a minute';
-  const hours = Math.floor(minutes / 60);
-  return `expires in ${hours > 0 ? `${hours} h ` : ''}${minutes % 60} min`;
-}
-
-/** @param {string} text */
-export function say(text) {
-  const notice = element('notice');
-  notice.textContent = text;
-  notice.hidden = text === '';
 }
 
 /** @type {(id: string, act: (form: { get(name: string): string }) => Promise<void>) => void} */

@@ -1,3 +1,4 @@
+import { signInFirst } from './principals.js';
 import { currentSession } from './session.js';
 import { settings } from './settings.js';
 import { tokenForRequest } from './tokens.js';
@@ -22,12 +23,15 @@ globalThis.fetch = async (input, init) => {
   return new Response(await response.blob(), response);
 };
 
+// Its first request has the token. Without one the requests say what is wrong.
+await signInFirst().catch(() => undefined);
 // Altair's own scripts come before this one.
 Reflect.get(globalThis, 'AltairGraphQL').init({ ...altair, endpointURL: new URL(endpoint, location.href).href });
 
 const session = currentSession();
 const hint = document.getElementById('token-hint');
-if (session && hint) hint.textContent = `Requests carry the token of GraphiQL, as ${session.name},`;
+if (session && hint)
+  hint.textContent = `Requests carry the token of ${session.name}, as those of GraphiQL in this tab,`;
 
 document.getElementById('show-headers')?.addEventListener('click', () => {
   /** @type {HTMLElement | null} */

@@ -9,6 +9,9 @@
  * @property {string} accessToken
  * @property {string} refreshToken
  * @property {number} expiresAt in milliseconds since 1970
+ * @property {string} [email] the person's
+ * @property {string} [organization] where the service says it
+ * @property {string} [principal] the label of somebody of the demo
  */
 
 /** Tells that a token came, changed, went or was chosen. */

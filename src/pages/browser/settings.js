@@ -3,9 +3,10 @@
  *
  * @type {{
  *   issuer: string, endpoint: string, oauthPath: string, publicIntrospection: boolean,
- *   ruruPath: string, examples: Record<string, { label: string, query: string, variables?: object }[]>,
- *   scopes: { name: string, kind: import('./session.js').Kind, forbidden: string }[],
- *   demo: { clientId: string, clientSecret: string } | null,
+ *   ruruPath: string, whyPath: string | null,
+ *   examples: Record<string, import('./examples.js').Example[]>,
+ *   scopes: { name: string, kind: import('./session.js').Kind, role: string, forbidden: string }[],
+ *   demo: import('./principals.js').Principal[] | null,
  *   altair: { initialHeaders: { Authorization: string } },
  * }}
  */

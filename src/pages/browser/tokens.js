@@ -22,30 +22,17 @@ const clientSecrets = new Map();
 const refreshing = new Map();
 
 /**
- * RFC 6749 section 4.4.
+ * Signs in by a token request (RFC 6749 sections 4.1.3, 4.3 and 4.4), and keeps the session without choosing it.
  *
- * @param {string} clientId
- * @param {string} clientSecret
+ * @param {Record<string, string>} parameters
+ * @param {string} [principal] the label of somebody of the demo
  */
-export async function signInAsApplication(clientId, clientSecret) {
-  const session = await identify(clientId, await request(clientId, clientSecret, { grant_type: 'client_credentials' }));
-  clientSecrets.set(session.id, clientSecret);
-  putSession(session);
-}
-
-/**
- * RFC 6749 section 4.1.3, with the verifier of RFC 7636 section 4.5.
- *
- * @param {{ clientId: string, code: string, redirectUri: string, codeVerifier: string }} answer
- */
-export async function signInWithCode({ clientId, code, redirectUri, codeVerifier }) {
-  const token = await request(clientId, undefined, {
-    grant_type: 'authorization_code',
-    code,
-    redirect_uri: redirectUri,
-    code_verifier: codeVerifier,
-  });
-  putSession(await identify(clientId, token));
+export async function signInBy(parameters, principal) {
+  const { client_id: clientId = '', client_secret: clientSecret } = parameters;
+  const session = { ...(await identify(clientId, await request(parameters))), ...(principal && { principal }) };
+  if (clientSecret !== undefined) clientSecrets.set(session.id, clientSecret);
+  putSession(session, readSessions().chosen);
+  return session;
 }
 
 /**
@@ -65,9 +52,12 @@ export async function refresh(session) {
 
 /** @param {Session} session */
 async function renew(session) {
-  const token = await request(session.clientId, clientSecrets.get(session.id), {
+  const clientSecret = clientSecrets.get(session.id);
+  const token = await request({
     grant_type: 'refresh_token',
     refresh_token: session.refreshToken,
+    client_id: session.clientId,
+    ...(clientSecret !== undefined && { client_secret: clientSecret }),
   });
   putSession({ ...session, ...token }, readSessions().chosen);
 }
@@ -78,8 +68,7 @@ async function renew(session) {
  *
  * @returns {Promise<string | null>}
  */
-export async function tokenForRequest() {
-  const session = currentSession();
+export async function tokenForRequest(session = currentSession()) {
   if (!session || session.expiresAt - Date.now() > minimumLifetimeMs || !canRefresh(session))
     return session?.accessToken ?? null;
   try {
@@ -110,17 +99,12 @@ export async function signOut() {
   await response.text();
 }
 
-/**
- * @param {string} clientId
- * @param {string | undefined} clientSecret none for a public client
- * @param {Record<string, string>} parameters
- */
-async function request(clientId, clientSecret, parameters) {
-  const client = { client_id: clientId, ...(clientSecret !== undefined && { client_secret: clientSecret }) };
+/** @param {Record<string, string>} parameters */
+async function request(parameters) {
   const response = await fetch(`${settings.oauthPath}/token`, {
     method: 'POST',
     credentials: 'omit',
-    body: new URLSearchParams({ ...parameters, ...client }),
+    body: new URLSearchParams(parameters),
   });
   const body = await response.json().catch(() => ({}));
   if (!response.ok) {
@@ -143,18 +127,29 @@ async function request(clientId, clientSecret, parameters) {
  */
 async function identify(clientId, token) {
   const kind = firstScope(token.scope)?.kind ?? 'basic';
-  const response = await fetch(settings.endpoint, {
-    method: 'POST',
-    credentials: 'omit',
-    headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token.accessToken}` },
-    body: JSON.stringify({ query: whose[kind] }),
-  });
-  const { data } = await response.json().catch(() => ({}));
-  const { id = token.accessToken, fullName } = data?.viewer ?? {};
-  const name = fullName ?? data?.app?.name ?? clientId;
-  return { ...token, kind, clientId, id: kind === 'user' ? `${clientId} ${id}` : clientId, name };
+  const headers = { Authorization: `Bearer ${token.accessToken}` };
+  const init = { method: 'POST', headers: { 'Content-Type': 'application/json', ...headers } };
+  const [{ data }, { organization }] = await Promise.all([
+    readJson(settings.endpoint, { ...init, body: JSON.stringify({ query: whose[kind] }) }),
+    readJson(settings.whyPath && `${settings.whyPath}/organization`, { headers }),
+  ]);
+  const { id = token.accessToken, fullName, email } = data?.viewer ?? {};
+  return {
+    ...token,
+    ...{ kind, clientId, id: `${clientId} ${kind === 'user' ? id : kind}` },
+    name: fullName ?? data?.app?.name ?? clientId,
+    ...(email && { email }),
+    ...(organization && { organization }),
+  };
 }
 
-const whose = { user: '{ viewer { id fullName } }', app: '{ app { name } }', basic: '{ __typename }' };
+/** @type {(path: string | null, init: RequestInit) => Promise<any>} an empty object where there is no answer */
+async function readJson(path, init) {
+  if (path === null) return {};
+  const response = await fetch(path, { credentials: 'omit', ...init });
+  return response.json().catch(() => ({}));
+}
+
+const whose = { user: '{ viewer { id fullName email } }', app: '{ app { name } }', basic: '{ __typename }' };
 
 const minimumLifetimeMs = 60_000;
