@@ -144,7 +144,9 @@ describe('the documentation', () => {
       expect(text).toContain('CONFLICT of email: Another user has this e-mail address.');
       expect(text).toContain('BAD_USER_INPUT of locale: ');
       expect(text).not.toContain('NOT_FOUND');
-      expect(await page.locator('article#userDelete').innerText()).toContain('NOT_FOUND of id');
+      expect(await page.locator('article#userDelete').innerText()).toContain(
+        'NOT_FOUND: There is no object in the organization that id or externalIdentifier names.',
+      );
     });
 
     it('opens an example in GraphiQL, which runs it when told to', async () => {

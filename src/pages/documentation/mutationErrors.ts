@@ -4,17 +4,17 @@ import type { ErrorCode } from '../../graphql/errors.ts';
 import { targetOf } from './domain.ts';
 import { type Field, fieldsOf } from './fields.ts';
 
-export type MutationError = { readonly code: ErrorCode; readonly argument: string; readonly sentence: string };
+/** `argument` is that of `extensions.argument`, if there is one. */
+export type MutationError = { readonly code: ErrorCode; readonly argument: string | null; readonly sentence: string };
 
 /**
  * The errors of a mutation that its schema implies: what it names may not exist, and its row may break a constraint.
  * The sentences are the comments of the constraints, with which the service answers, so that a new constraint is here at once.
  */
 export function mutationErrors(schema: GraphQLSchema, mutation: Field): MutationError[] {
-  const named = mutation.args.filter(({ name }) => identifies(mutation, name));
-  const missing = named.map(({ name }): MutationError => {
-    return { code: 'NOT_FOUND', argument: name, sentence: 'There is no such object in the organization.' };
-  });
+  const named = mutation.args.filter(({ name }) => identifies(mutation, name)).map(({ name }) => `\`${name}\``);
+  const sentence = `There is no object in the organization that ${named.join(' or ')} names.`;
+  const missing: MutationError[] = named.length > 0 ? [{ code: 'NOT_FOUND', argument: null, sentence }] : [];
   const given = new Set(mutation.args.map(({ name }) => name));
   const constraints = (schema.extensions.constraintsOfTypes ?? new Map()) as ConstraintsOfTypes;
   const rules = fieldsOf(getNamedType(mutation.type))

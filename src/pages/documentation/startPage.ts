@@ -19,6 +19,8 @@ export function renderStartPage(documentation: Documentation): Html {
 `,
     )}</dl>`;
   const [query, subscription] = [schema.getQueryType(), schema.getSubscriptionType()];
+  // Those that need nothing but a token come first.
+  const roots = query ? fieldsOf(query).toSorted((one, other) => one.args.length - other.args.length) : [];
   return html`<h1>The graph and its API</h1>
 <p class="lead">One endpoint, <code>${url}/graphql</code>. Begin with an <a id="token" href="${path}/tokens">access token</a>, and with a field
 of <a href="${path}/Query"><code>Query</code></a>.</p>
@@ -29,7 +31,7 @@ ${renderDiagram(schema, (type) => `${path}/${type}`)}
 <figcaption>Each box leads to its type. A line is named after the fields that follow it; a crow’s foot stands for many, and ↻ for a field that leads to the same type.</figcaption>
 </figure>
 <h2 id="reading">Reading</h2>
-${query && list(query.name, fieldsOf(query))}
+${query && list(query.name, roots)}
 <h2 id="types">Types</h2>
 <dl class="list">${domainTypesOf(schema).map(
     (
