@@ -85,11 +85,34 @@ test('the questions are answered on the command line', async () => {
   expect(changes.stdout.split('\n')).toHaveLength(5);
 });
 
+test('a row is named as people know it: by external identifier or e-mail, in a table without its schema', async () => {
+  await database.owner.query(`
+    update app_public.users set external_identifier = 'shared' where email in ('konrad@acme.test', 'mallory@rival.test');
+    update app_public.units set external_identifier = 'room' where id = '${company.room}'`);
+  const [room, ada, changes, shared] = [
+    await audit(database, 'who-can', 'units', 'room'),
+    await audit(database, 'explain', 'me:grace@acme.test', 'users', 'ada@acme.test'),
+    await audit(database, 'changes', '--of', 'konrad@acme.test'),
+    await audit(database, 'who-can', 'users', 'shared'),
+  ];
+
+  expect(room.stdout).toContain(`access to unit Headquarters ${company.headquarters}`);
+  expect(ada.stdout).toMatch(/\| select \| finds no such row \|/);
+  expect(changes.stdout).toContain('"external_identifier":"shared"');
+  expect(changes.stdout).not.toContain('Mallory');
+  expect(shared).toMatchObject({ code: 1, stdout: '' });
+  expect(shared.error).toContain(`give the id: ${company.konrad} in Acme, ${company.mallory} in Rival.`);
+});
+
 test.each([
   [['visible', 'me:nobody'], 'There is no principal me:nobody\napp:<client id>'],
   [['who-can', 'app_public.nothing', 'x'], 'relation "app_public.nothing" does not exist'],
   [['who-can', 'app_public.units', company.ada], `app_public.units has no row ${company.ada}`],
-  [['who-can', 'app_public.units', 'x'], 'invalid input syntax for type uuid: "x"'],
+  [['who-can', 'app_public.units', 'x'], 'app_public.units has no row with the external identifier x.'],
+  [
+    ['who-can', 'users', 'x@acme.test'],
+    'app_public.users has no row with the external identifier or email x@acme.test.',
+  ],
   [['who-can', 'app_hidden.unit_ancestors', company.ada], 'Give the key as JSON: {"ancestor_id": "…", "unit_id": "…"}'],
   [['changes', '--since', 'never ever'], 'invalid input syntax for type timestamp with time zone: "never ever"'],
 ])('audit %j says what is wrong', async (args, message) => {

@@ -1,11 +1,15 @@
+import { findRow, isKey } from './findRow.ts';
 import { document, table } from './markdown.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
 export type ChangesOptions = { table?: string; of?: string; since?: string; limit: number };
 
 /** `audit changes`: the history, the newest first. */
-export async function readChanges({ pool }: AuditedDatabase, options: ChangesOptions): Promise<Answer> {
-  const { rows } = await pool.query(
+export async function readChanges(database: AuditedDatabase, options: ChangesOptions): Promise<Answer> {
+  const { of = null } = options;
+  // An auditor has an id, and may not read the tables.
+  const subject = of === null || isKey(of) ? of : (await findRow(database, 'app_public.users', of)).key;
+  const { rows } = await database.pool.query(
     `select
        occurred_at as "when", coalesce('user ' || user_id, 'application ' || application_id, 'login ' || login) as who, role,
        command, relation as "table", row_id as row, columns, before, after, request_id as request, server_request_id as "server request"
@@ -15,7 +19,7 @@ export async function readChanges({ pool }: AuditedDatabase, options: ChangesOpt
        and ($3::timestamptz is null or occurred_at >= $3)
      order by occurred_at desc, id desc
      limit $4`,
-    [options.table ?? null, options.of ?? null, options.since ?? null, options.limit],
+    [options.table ?? null, subject, options.since ?? null, options.limit],
   );
   return { text: document('# Changes', table(rows, 'None.')), findings: 0 };
 }

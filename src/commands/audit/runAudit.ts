@@ -50,7 +50,7 @@ export function createAuditProgram(run: Run): Command {
   program
     .command('who-can')
     .description('who can select, update or delete a row, each tried, by which policies and through which access')
-    .argument('<table>', 'such as app_public.units')
+    .argument('<table>', 'such as units, which is app_public.units')
     .argument('<key>', keyHelp)
     .option('--at <time>', atHelp)
     .action((table: string, key: string, options) => run((database) => whoCan(database, table, key, options)));
@@ -60,7 +60,7 @@ export function createAuditProgram(run: Run): Command {
       'what becomes of each command of a principal on a row, and which part of which policy decided; or the path to a decision',
     )
     .argument('<principal>', principals.join(', '))
-    .argument('<table>', 'such as app_public.units; or decision')
+    .argument('<table>', 'such as units, which is app_public.units; or decision')
     .argument('<key>', `${keyHelp}; or a decision's question, such as ${questionHelp}`)
     .option('--at <time>', `of a decision: ${atHelp}`)
     .action((principal: string, table: string, key: string, options: { at?: string }, command: Command) => {
@@ -79,7 +79,10 @@ export function createAuditProgram(run: Run): Command {
     .command('changes')
     .description('who changed what, the newest first')
     .option('--table <table>', 'of one table')
-    .option('--of <id>', 'of a person and what belongs to them, or of another row, by id')
+    .option(
+      '--of <id>',
+      'of a person and what belongs to them, by external identifier, e-mail or id; of another row by id',
+    )
     .option('--since <time>', 'such as 2026-11-21 or yesterday')
     .option('--limit <number>', 'at most so many', positive, 100)
     .action((options) => run((database) => readChanges(database, options)));
@@ -119,10 +122,10 @@ export function createAuditProgram(run: Run): Command {
 
 /** The arguments of an example for each command. */
 export const examples: Readonly<Record<string, string>> = {
-  'who-can': 'who-can app_public.units 0197f6a0-5c1e-7d10-8a3c-2b7e5f3f9a01',
-  explain: 'explain me:grace@demo.test app_public.units 0197f6a0-5c1e-7d10-8a3c-2b7e5f3f9a01',
+  'who-can': 'who-can units north-lab',
+  explain: 'explain me:grace@demo.test units depot',
   visible: 'visible me:grace@demo.test --at yesterday',
-  changes: 'changes --table app_public.users --since yesterday',
+  changes: 'changes --of grace@demo.test --since yesterday',
   unused: 'unused --since 2026-11-21',
   diff: 'diff main',
   seal: 'seal',
@@ -130,7 +133,7 @@ export const examples: Readonly<Record<string, string>> = {
   prove: 'prove --mutate',
 };
 
-const keyHelp = 'its id; or its key as JSON, such as \'{"user_id": "…", "unit_id": "…"}\'';
+const keyHelp = 'its external identifier or id; or its key as JSON, such as \'{"user_id": "…", "unit_id": "…"}\'';
 
 const questionHelp = '\'{"unit_external_identifier": "…", "nfc_identifier": "…"}\'';
 
