@@ -47,6 +47,21 @@ describe('the documentation', () => {
     }
   });
 
+  it('names the errors of a mutation in the words of the service', async () => {
+    await page.goto(`${demo.url}/documentations/graphql/Mutation`);
+    for (const [arguments_, code, argument] of [
+      ['email: "ada@demo.test"', 'CONFLICT', 'email'],
+      ['email: "none"', 'BAD_USER_INPUT', 'email'],
+      ['email: "new@demo.test", externalIdentifier: "ada"', 'CONFLICT', 'externalIdentifier'],
+    ]) {
+      const [error] = await errorsOf(demo, `mutation { userCreate(fullName: "Ada", ${arguments_}) { user { id } } }`);
+      expect(error?.extensions).toEqual({ code, argument });
+      expect(await page.locator('article#userCreate').innerText()).toContain(
+        `${code} of ${argument}: ${error?.message}`,
+      );
+    }
+  });
+
   it('has commands for tokens that work', async () => {
     await page.goto(`${demo.url}/documentations/graphql/tokens`);
     const shown = await page.locator('.code pre').allTextContents();
@@ -169,12 +184,18 @@ async function someDeliveryId(demo: Demo): Promise<string> {
   return id ?? '';
 }
 
-async function ask<Data>(demo: Demo, query: string, given?: string): Promise<Data> {
+type Answer<Data> = { data: Data; errors?: { message: string; extensions: Record<string, string> }[] };
+
+const ask = async <Data>(demo: Demo, query: string, token?: string) => (await send<Data>(demo, query, token)).data;
+
+const errorsOf = async (demo: Demo, query: string) => (await send(demo, query)).errors ?? [];
+
+async function send<Data>(demo: Demo, query: string, given?: string): Promise<Answer<Data>> {
   const token = given ?? (await getDemoToken(demo));
   const response = await fetch(`${demo.url}/graphql`, {
     method: 'POST',
     headers: { 'Content-Type': 'application/json', Authorization: `Bearer ${token}` },
     body: JSON.stringify({ query }),
   });
-  return ((await response.json()) as { data: Data }).data;
+  return (await response.json()) as Answer<Data>;
 }
