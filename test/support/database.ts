@@ -23,10 +23,11 @@ export async function createTestDatabase(template?: TestDatabase): Promise<TestD
     if (!template.owner.ended) await template.owner.end();
     await asAdministrator(`select pg_terminate_backend(pid, 5000) from pg_stat_activity where datname = '${source}'`);
   }
-  await asAdministrator(`create database ${name} template ${source}`);
-  // A template's privileges are its own.
   const { username: authenticator } = new URL(process.env.TEST_AUTH_URL ?? '');
   await asAdministrator(
+    // Takes half the time of writing each page to the log, where no checkpoint waits for a disk.
+    `create database ${name} template ${source} strategy file_copy`,
+    // A template's privileges are its own.
     `grant connect on database ${name} to ${authenticator}, graph_auditor, graph_admin; revoke connect, temporary on database ${name} from public`,
   );
   const database = openTestDatabase(name);
@@ -61,12 +62,12 @@ export const preparedStatements = process.env.TEST_PREPARED_STATEMENTS !== 'fals
 /** PgBouncer keeps connections for the next client. */
 const heldByPooler = process.env.TEST_PGBOUNCER ? 'with (force)' : '';
 
-/** Runs one statement as the owner of the cluster, outside of every test database. */
-export async function asAdministrator(statement: string): Promise<void> {
+/** Runs statements as the owner of the cluster, outside of every test database. */
+export async function asAdministrator(...statements: string[]): Promise<void> {
   const client = new Client({ connectionString: urlOf('TEST_OWNER_URL', 'postgres') });
   await client.connect();
   try {
-    await client.query(statement);
+    for (const statement of statements) await client.query(statement);
   } finally {
     await client.end();
   }

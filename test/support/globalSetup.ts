@@ -38,8 +38,9 @@ async function startServer(dataDir: string) {
   const server = await startWithOneLogin(dataDir, createLog('warn'));
   const owner = new Client({ connectionString: server.ownerUrl });
   await owner.connect();
-  // Nothing is durable here but everything is created often.
-  await owner.query('alter system set fsync = off');
+  // Nothing is durable here but everything is created often. Autovacuum would come upon the databases at random.
+  for (const setting of ['fsync', 'full_page_writes', 'autovacuum'])
+    await owner.query(`alter system set ${setting} = off`);
   await owner.query('select pg_reload_conf()');
   await owner.end();
   const stop = async () => {
