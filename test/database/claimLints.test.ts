@@ -14,6 +14,10 @@ const claim = 'organization_id = (select app_hidden.current_organization_id())';
 
 const select = (expression: string) => `alter policy select_graph_app on app_public.cards using (${expression})`;
 const insert = (expression: string) => `alter policy insert_graph_app on app_public.users with check (${expression})`;
+/** Which parts of the policy do not compare the organization. */
+const partsOfCards = `
+  select audit.parts_without_organization(oid) as parts from pg_policy
+  where polrelid = 'app_public.cards'::regclass and polname = 'select_graph_app'`;
 const onCards = { name: 'policy_without_organization', object: 'select_graph_app on app_public.cards' };
 const onUsers = { name: 'policy_without_organization', object: 'insert_graph_app on app_public.users' };
 
@@ -46,7 +50,12 @@ describe('policy_without_organization', () => {
     [`(${claim}) is not null`],
     [`name = '(organization_id = app_hidden.current_organization_id()) AND '`],
   ])('finds using (%s)', async (expression) => {
-    expect(await undone(database.owner, select(expression), lints)).toContainEqual(onCards);
+    // Without the other lints, which take a tenth of a second.
+    expect(await undone(database.owner, select(expression), partsOfCards)).toEqual([{ parts: 'using' }]);
+  });
+
+  test('is a lint of the policy', async () => {
+    expect(await undone(database.owner, select('true'), lints)).toContainEqual(onCards);
   });
 
   test.each([
