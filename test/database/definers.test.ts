@@ -67,19 +67,28 @@ const needed = `
   where command <> 'execute' and to_regclass(object) is not null
   group by object`;
 
+type Needed = { right: string; isGranted: boolean; texts: string[] };
+
+/** Asks once for each text and owner, since most bodies lead to the same tables and helpers. */
+function createNeeded(): (text: string, owner: string) => Promise<Needed[]> {
+  const known = new Map<string, Promise<Needed[]>>();
+  return (text, owner) => {
+    const key = JSON.stringify([text, owner]);
+    const found = known.get(key) ?? database.owner.query<Needed>(needed, [text, owner]).then(({ rows }) => rows);
+    known.set(key, found);
+    return found;
+  };
+}
+
 /** The rights that a body lacks, with what it calls and what runs on the rows that it writes. */
-async function missingIn({ name, owner, text }: Definer): Promise<string[]> {
+async function missingIn({ name, owner, text }: Definer, neededBy: ReturnType<typeof createNeeded>): Promise<string[]> {
   const missing = new Set<string>();
   const seen = new Set<string>();
   const texts = [text];
   for (let next = texts.pop(); next !== undefined; next = texts.pop()) {
     if (seen.has(next)) continue;
     seen.add(next);
-    const { rows } = await database.owner.query<{ right: string; isGranted: boolean; texts: string[] }>(needed, [
-      next,
-      owner,
-    ]);
-    for (const { right, isGranted, texts: more } of rows) {
+    for (const { right, isGranted, texts: more } of await neededBy(next, owner)) {
       if (!isGranted) missing.add(`${name} runs as ${owner}, which may not ${right}`);
       texts.push(...more);
     }
@@ -87,7 +96,10 @@ async function missingIn({ name, owner, text }: Definer): Promise<string[]> {
   return [...missing];
 }
 
-const findMissing = async () => (await Promise.all((await readDefiners()).map(missingIn))).flat();
+async function findMissing(): Promise<string[]> {
+  const neededBy = createNeeded();
+  return (await Promise.all((await readDefiners()).map((definer) => missingIn(definer, neededBy)))).flat();
+}
 
 /** The first statement of a session, by this role. @returns what it may not do */
 async function refusedFirst(role: string, statement: string): Promise<string | null> {
