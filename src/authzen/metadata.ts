@@ -1,6 +1,9 @@
 import { Router } from 'express';
 
-/** `GET /.well-known/authzen-configuration` (AuthZEN section 9): where the policy decision point is asked. */
+/**
+ * `GET /.well-known/authzen-configuration` (AuthZEN section 9): where the policy decision point is asked.
+ * Where its identifier has a path, clients look for the metadata with that path at the end.
+ */
 export function createMetadataRouter(url: string): Router {
   const metadata = {
     policy_decision_point: url,
@@ -9,7 +12,7 @@ export function createMetadataRouter(url: string): Router {
   };
   const router = Router();
   router
-    .route('/.well-known/authzen-configuration')
+    .route([wellKnown, wellKnown + new URL(url).pathname.replace(/\/$/, '')])
     .get((_request, response) => void response.set('Cache-Control', 'max-age=600').json(metadata))
     .all((_request, response) => {
       response.status(405).set('Allow', 'GET, HEAD').type('text/plain').send('Ask for the metadata by GET.');
@@ -17,5 +20,6 @@ export function createMetadataRouter(url: string): Router {
   return router;
 }
 
+const wellKnown = '/.well-known/authzen-configuration';
 export const evaluationPath = '/access/v1/evaluation';
 export const evaluationsPath = '/access/v1/evaluations';

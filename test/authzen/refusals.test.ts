@@ -1,5 +1,9 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import express from 'express';
 import fc from 'fast-check';
+import { createMetadataRouter } from '../../src/authzen/metadata.ts';
 import {
   createTenant,
   createUnit,
@@ -249,6 +253,22 @@ describe('the metadata', () => {
       access_evaluation_endpoint: `${graph.url}/access/v1/evaluation`,
       access_evaluations_endpoint: `${graph.url}/access/v1/evaluations`,
     });
+  });
+
+  it('has the path of PUBLIC_URL at the end of its own, too', async () => {
+    const app = express().use(createMetadataRouter('https://pdp.test/tenant/1'));
+    const server = app.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const at = (path: string) =>
+      fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/.well-known/authzen-configuration${path}`);
+
+    for (const path of ['', '/tenant/1'])
+      expect(await (await at(path)).json()).toMatchObject({
+        policy_decision_point: 'https://pdp.test/tenant/1',
+        access_evaluation_endpoint: 'https://pdp.test/tenant/1/access/v1/evaluation',
+      });
+    expect((await at('/tenant/2')).status).toBe(404);
+    server.close();
   });
 
   it('is only to be read', async () => {
