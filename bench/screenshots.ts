@@ -110,7 +110,7 @@ const demo = await startDemo({ PORT: process.env.PORT ?? '3000' });
 const browser = await launchBrowser();
 try {
   for (const name of asked.length > 0 ? asked : Object.keys(pictures))
-    for (const width of [1920, 1280, 390, 360])
+    for (const width of [1280, 390])
       for (const colorScheme of ['light', 'dark'] as const) await take(name, width, colorScheme);
 } finally {
   await browser.close();
