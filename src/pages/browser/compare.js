@@ -103,6 +103,8 @@ function show(sessions, [one = '', other = '']) {
     automaticLayout: true,
     // Tab leads on, to the button below.
     tabFocusMode: true,
+    // It would throw what it was about to do when the editor is closed.
+    occurrencesHighlight: 'off',
     renderSideBySide: true,
     renderOverviewRuler: false,
     scrollBeyondLastLine: false,
