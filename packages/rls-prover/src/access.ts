@@ -2,7 +2,7 @@ import type { Policy, Relation } from './catalogue.ts';
 import { translateWhole } from './expression.ts';
 import type { Command } from './interface.ts';
 import { and, isTrue, or } from './logic.ts';
-import { type Environment, everything, type Row } from './scope.ts';
+import { type Environment, everything, type Row, scopeOf } from './scope.ts';
 import { open } from './values.ts';
 
 /**
@@ -36,14 +36,13 @@ export function rowAccess(
 }
 
 function holds(relation: Relation, text: string, name: string, row: Row, env: Environment): string {
-  const alias = relation.name.slice(relation.name.indexOf('.') + 1).replaceAll('"', '');
   const source = `${name} on ${relation.name}: ${text}`;
   return isTrue(
-    translateWhole(
-      env.parser.expression(text),
-      { rows: [[alias, row]] },
-      { ...env, source, asked: [...env.asked, relation.name] },
-    ),
+    translateWhole(env.parser.expression(text), scopeOf(relation, row), {
+      ...env,
+      source,
+      asked: [...env.asked, relation.name],
+    }),
   );
 }
 

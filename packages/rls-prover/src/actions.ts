@@ -3,11 +3,11 @@ import type { Action, Relation } from './catalogue.ts';
 import { compare } from './comparisons.ts';
 import { translate } from './expression.ts';
 import { rowFacts } from './facts.ts';
-import { baseOf } from './goals.ts';
 import { and, isTrue, nothing, or, type Value } from './logic.ts';
 import { exists } from './problem.ts';
 import { type Environment, emptyScope, isMember, type Row, rowOf } from './scope.ts';
 import { cast, deny } from './values.ts';
+import { baseOf } from './views.ts';
 
 type Change = { command: 'delete' | 'update'; old: Row; updated: Row };
 

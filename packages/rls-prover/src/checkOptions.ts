@@ -1,6 +1,8 @@
 import type { Options } from './interface.ts';
-import type { Given } from './invariants.ts';
+import { predicateOf } from './invariants.ts';
+import { referencesIn } from './names.ts';
 import { QuestionError } from './QuestionError.ts';
+import type { Given } from './questions.ts';
 
 /**
  * Checks that each name of the question means something: roles, relations, columns and claims.
@@ -18,10 +20,11 @@ export function checkOptions({ roles, claims, examples }: Options, { catalogue, 
     const of = `the invariant ${name}${relation === '*' ? '' : ` of ${relation}`}`;
     const places = relations.filter((one) => relation === '*' || one.name === relation);
     if (places.length === 0) problems.push(`${of} matches no table or view`);
+    const [predicate, table = ''] = predicateOf(parser.expression(expression));
+    if (predicate === 'only_through' && !catalogue.relations.has(table))
+      problems.push(`${of} has the table ${table}, which does not exist`);
     const has = (column: string) => places.some((one) => one.columns.some((found) => found.name === column));
-    const named = [...JSON.stringify(parser.expression(expression)).matchAll(reference)].map(
-      ([, row = '', column = '']) => ({ row, column }),
-    );
+    const named = referencesIn(parser.expression(expression));
     const missing = [...columns, ...named.filter(({ row }) => row !== 'claims').map(({ column }) => column)].filter(
       (column) => !has(column),
     );
@@ -36,5 +39,3 @@ export function checkOptions({ roles, claims, examples }: Options, { catalogue, 
       if (!known.has(claim)) problems.push(`the principal ${name} has the claim ${claim}, which is none of the claims`);
   if (problems.length > 0) throw new QuestionError(`The question matches nothing: ${problems.join('; ')}.`);
 }
-
-const reference = /\{"String":\{"sval":"(old|new|claims)"\}\},\{"String":\{"sval":"([^"]*)"\}\}/g;

@@ -1,11 +1,12 @@
 import { DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
 import type { Column, Relation } from './catalogue.ts';
 import { type Actor, conditionOf, ExampleRows, type Hints, type Json, literalOf } from './ExampleRows.ts';
-import { actingRoles, type BoundGoal, baseOf, predicates } from './goals.ts';
+import { actingRoles, type BoundGoal, predicates } from './goals.ts';
 import type { Examples, Options } from './interface.ts';
-import { type Given, statedFor } from './invariants.ts';
+import { type Given, statedFor } from './questions.ts';
 import { refusedAs } from './refusals.ts';
 import { undone, within } from './savepoints.ts';
+import { baseOf } from './views.ts';
 
 /**
  * Looks for a row that shows a violation, and is the only judge of `refuted`.

@@ -4,13 +4,15 @@ import { effectsOf } from './effects.ts';
 import { createEnvironment } from './environment.ts';
 import { isPlain } from './functions.ts';
 import { actingRoles } from './goals.ts';
-import { assumedOf, type Given, readsBreaking } from './invariants.ts';
+import { readsBreaking } from './invariants.ts';
 import { and, or } from './logic.ts';
 import { namesIn } from './names.ts';
 import { NotUnderstood, type Parser, type SelectStmt, selectsIn } from './parse.ts';
 import { Problem } from './problem.ts';
 import { forSome } from './query.ts';
+import { assumedOf, type Given } from './questions.ts';
 import { emptyScope, type Scope } from './scope.ts';
+import { queriesBelow } from './views.ts';
 
 /** The security definer functions that client roles may execute, in any schema that is looked at. */
 export const definersOf = ({ functions }: Catalogue): Routine[] =>
@@ -42,14 +44,16 @@ export function questionsOfBody(
       const { unknown, reads, writes } = effectsOf(called, catalogue, parser);
       return called.isDefiner || unknown !== null || reads || writes;
     });
-  const { calls } = namesIn([body, ...viewsIn(body, catalogue, parser)]);
+  const { calls } = namesIn([body, ...queriesBelow(body, catalogue, parser)]);
   if (effectsOf(routine, catalogue, parser).writes || [...calls].some(mayRead))
     return 'its body calls what may read or change more';
   return [...new Set(invariants.map(({ name }) => name))].map((name) => {
     const problem = new Problem();
     const env = createEnvironment(given, problem, routine.owner, routine.signature);
     const formulas = selectsIn(body).map((select) =>
-      forSome(select, scopeOf(routine, problem), env, (_row, within) => readsBreaking(name, role, invariants, within)),
+      forSome(select, scopeWithin(routine, problem), env, (_row, within) =>
+        readsBreaking(name, role, invariants, within),
+      ),
     );
     const [actor, ...others] = actingRoles(role, catalogue);
     const assumed =
@@ -61,7 +65,7 @@ export function questionsOfBody(
 }
 
 /** Arguments are any values, the same wherever the body names them. */
-const scopeOf = ({ parameters }: Routine, problem: Problem): Scope => ({
+const scopeWithin = ({ parameters }: Routine, problem: Problem): Scope => ({
   ...emptyScope,
   parameters: new Map(
     parameters.flatMap(({ name, type }, index) => {
@@ -70,19 +74,6 @@ const scopeOf = ({ parameters }: Routine, problem: Problem): Scope => ({
     }),
   ),
 });
-
-/** The queries of the views that a query reads, at any depth. */
-function viewsIn(node: unknown, catalogue: Catalogue, parser: Parser): SelectStmt[] {
-  const names = [...JSON.stringify(node).matchAll(/"schemaname":"([^"]+)","relname":"([^"]+)"/g)].map(
-    ([, schema, name]) => `${schema}.${name}`,
-  );
-  return names.flatMap((name) => {
-    const view = catalogue.relations.get(name);
-    if (view?.kind !== 'view' || !view.definition) return [];
-    const query = parser.query(view.definition.replace(/;\s*$/, ''));
-    return [query, ...viewsIn(query, catalogue, parser)];
-  });
-}
 
 function selectOf(language: string, body: string, source: string | null, parser: Parser): SelectStmt | null {
   try {

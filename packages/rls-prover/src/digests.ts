@@ -20,7 +20,7 @@ export class Digests {
   /** @param rest what every judgement depends on, beside the catalogue */
   constructor(catalogue: Catalogue, invariants: readonly Invariant[], rest: unknown) {
     this.#invariants = invariants;
-    const { relations, functions, triggers, composites, families, checkedDomains, ...others } = catalogue;
+    const { relations, paths: _, functions, triggers, composites, families, checkedDomains, ...others } = catalogue;
     this.#types = [...composites, ...checkedDomains, ...[...families].map((pair) => pair.join(' '))].sort();
     for (const relation of relations.values()) {
       const own = triggers.filter((trigger) => trigger.relation === relation.name);

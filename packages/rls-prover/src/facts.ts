@@ -4,7 +4,7 @@ import { translateWhole } from './expression.ts';
 import { and, isFalse, isTrue, not } from './logic.ts';
 import { NotUnderstood } from './parse.ts';
 import { exists, forAll } from './problem.ts';
-import { type Environment, emptyScope, everything, isMember, type Row, rowOf } from './scope.ts';
+import { type Environment, everything, isMember, type Row, rowOf, scopeOf } from './scope.ts';
 
 /**
  * The facts about every row of a table: its validated checks are not false.
@@ -14,15 +14,11 @@ import { type Environment, emptyScope, everything, isMember, type Row, rowOf } f
  * true when the row was written: PostgreSQL's own immutable functions still yield the same; one with anything else is left out.
  */
 export function rowFacts(relation: Relation, row: Row, env: Environment): string {
-  const alias = relation.name.slice(relation.name.indexOf('.') + 1);
-
   const within = { ...env, actor: everything, isFact: true, isImmutable: true };
-  const facts = relation.checks.map((check) => {
-    const scope = { ...emptyScope, rows: [[alias, row]] as const };
-    return understood(() =>
-      not(isFalse(translateWhole(env.parser.expression(check), scope, { ...within, source: check }))),
-    );
-  });
+  const scope = scopeOf(relation, row);
+  const facts = relation.checks.map((check) =>
+    understood(() => not(isFalse(translateWhole(env.parser.expression(check), scope, { ...within, source: check })))),
+  );
   return and(...facts);
 }
 

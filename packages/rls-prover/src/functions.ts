@@ -5,10 +5,8 @@ import { translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
 import { pathOf } from './names.ts';
 import { type FuncCall, type Node, NotUnderstood, type SelectStmt } from './parse.ts';
-import { type Environment, emptyScope, everything, type Scope } from './scope.ts';
+import { deepest, type Environment, emptyScope, everything, type Scope } from './scope.ts';
 import { apply, cast, deny, maybeNull, open, scalars } from './values.ts';
-
-const deepest = 12;
 
 /**
  * Translates a call.

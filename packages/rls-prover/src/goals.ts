@@ -70,34 +70,6 @@ export const otherChild = (
   return childrenOf(relation, catalogue).find((child) => of(child).some((invariant) => !own.has(invariant)));
 };
 
-/** The one table of a view that commands pass on to. */
-export function baseOf(
-  { definition, isRewritten }: Relation,
-  { parser, catalogue }: { parser: Parser; catalogue: Catalogue },
-): Relation | undefined {
-  const select = definition && !isRewritten ? parser.query(definition.replace(/;\s*$/, '')) : undefined;
-  const [item, ...others] = select?.fromClause ?? [];
-  return item && 'RangeVar' in item && others.length === 0
-    ? catalogue.relations.get(`${item.RangeVar.schemaname}.${item.RangeVar.relname}`)
-    : undefined;
-}
-
-/**
- * Whether an error of what a client asks may show what a view leaves out.
- * Without `security_barrier`, PostgreSQL may ask a client's condition before the view's own. A view of its caller leaves out nothing that the caller
- * may not read anyway, unless it reads such a view.
- */
-export function isLeaking(view: Relation, catalogue: Catalogue, parser: Parser, depth = 0): boolean {
-  if (view.kind !== 'view' || view.definition === null || view.isBarrier) return false;
-  if (depth > 12) return true;
-  const query = JSON.stringify(parser.query(view.definition.replace(/;\s*$/, '')));
-  const inner = [...query.matchAll(/"schemaname":"([^"]+)","relname":"([^"]+)"/g)].map(([, schema, name]) =>
-    catalogue.relations.get(`${schema}.${name}`),
-  );
-  const isFiltering = !view.isInvoker && /"(whereClause|JoinExpr|havingClause)"/.test(query);
-  return isFiltering || inner.some((one) => one !== undefined && isLeaking(one, catalogue, parser, depth + 1));
-}
-
 /** Notes the columns that triggers and expressions write. What a trigger does that is not understood may be any column. */
 export function noteAssigned(catalogue: Catalogue, parser: Parser): void {
   const routines = new Map([...catalogue.functions.values()].flat().map((routine) => [routine.signature, routine]));

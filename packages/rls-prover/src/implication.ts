@@ -6,7 +6,7 @@ import { rowFacts } from './facts.ts';
 import { and, isTrue, not } from './logic.ts';
 import { Problem } from './problem.ts';
 import type { Prover } from './prover.ts';
-import { type Environment, rowOf } from './scope.ts';
+import { type Environment, rowOf, scopeOf } from './scope.ts';
 
 export type Relationship = 'equal' | 'wider' | 'narrower' | 'unclear';
 
@@ -39,8 +39,8 @@ export async function compareExpressions(
         ...{ asked: [relation.name], variables: [variable] },
       };
       if (passesBy(relation, env)) continue;
-      const alias = relation.name.slice(relation.name.indexOf('.') + 1);
-      const holds = (text: string) => isTrue(translateWhole(parser.expression(text), { rows: [[alias, row]] }, env));
+      const scope = scopeOf(relation, row);
+      const holds = (text: string) => isTrue(translateWhole(parser.expression(text), scope, env));
       const formula = and(rowFacts(relation, row, env), holds(premise), not(holds(conclusion)));
       const script = problem.script(`(exists ((${variable.name} ${variable.sort})) ${formula})`);
       if (problem.denied.size > 0) return false;

@@ -1,5 +1,5 @@
 /** Proves for all rows and all claims what row-level security lets no client do. The README says how. */
-export { type Catalogue, readCatalogue } from './catalogue.ts';
+export type { Catalogue } from './catalogue.ts';
 export { compareExpressions, type Relationship } from './implication.ts';
 export {
   type Acceptance,
@@ -21,3 +21,4 @@ export { mutate } from './mutate.ts';
 export { prove } from './prove.ts';
 export { type Digested, proveChanged } from './proveChanged.ts';
 export { openProver, type Prover } from './prover.ts';
+export { readCatalogue } from './readCatalogue.ts';

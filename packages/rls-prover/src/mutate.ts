@@ -1,9 +1,10 @@
 import { escapeIdentifier } from 'pg';
-import { type Catalogue, type Policy, type Relation, readCatalogue } from './catalogue.ts';
+import type { Catalogue, Policy, Relation } from './catalogue.ts';
 import { compareExpressions } from './implication.ts';
 import { isOpen, type Mutation, type MutationOptions } from './interface.ts';
 import { prove } from './prove.ts';
 import type { Prover } from './prover.ts';
+import { readCatalogue } from './readCatalogue.ts';
 
 /** One change to the schema, and the expression of a policy before and after it. */
 type Mutant = {

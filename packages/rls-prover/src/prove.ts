@@ -1,6 +1,6 @@
 import { Acceptances } from './acceptances.ts';
 import { readBeside } from './beside.ts';
-import { type Relation, type Routine, readCatalogue } from './catalogue.ts';
+import type { Relation, Routine } from './catalogue.ts';
 import { checkOptions } from './checkOptions.ts';
 import { type Counterexample, openCounterexamples } from './counterexample.ts';
 import { definersOf, questionsOfBody } from './definers.ts';
@@ -9,10 +9,11 @@ import { createEnvironment } from './environment.ts';
 import { type BoundGoal, goalsOf, inFull, isPrivileged, noteAssigned } from './goals.ts';
 import { createHashes } from './hashes.ts';
 import type { Goal, Judgement, Options } from './interface.ts';
-import { assumedOf, type Given, type Question, questionOf } from './invariants.ts';
 import { Problem, TooLarge } from './problem.ts';
 import { openProver, type Prover } from './prover.ts';
 import { QuestionError } from './QuestionError.ts';
+import { assumedOf, type Given, type Question, questionOf } from './questions.ts';
+import { readCatalogue } from './readCatalogue.ts';
 import { readRights } from './rights.ts';
 
 /**

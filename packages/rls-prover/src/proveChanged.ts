@@ -1,9 +1,9 @@
 import { Acceptances } from './acceptances.ts';
-import { readCatalogue } from './catalogue.ts';
 import { Digests } from './digests.ts';
 import type { Goal, Judgement, Options } from './interface.ts';
 import { prove, unusedAcceptance } from './prove.ts';
 import type { Prover } from './prover.ts';
+import { readCatalogue } from './readCatalogue.ts';
 
 /** A judgement with a hash of all that it depends on. Null: it is judged each time, as rights, functions and triggers are. */
 export type Digested = Judgement & { digest: string | null };

@@ -1,4 +1,4 @@
-import { isOwn, isSeen } from './catalogue.ts';
+import { isOwn, isSeen } from './fragments.ts';
 import type { Goal, Options } from './interface.ts';
 
 /** A right or an attribute of a client on which no policy decides. */

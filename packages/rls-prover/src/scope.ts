@@ -1,6 +1,7 @@
 import type { Catalogue, Relation } from './catalogue.ts';
 import type { Claim } from './interface.ts';
-import type { Scalar, Value } from './logic.ts';
+import type { Value } from './logic.ts';
+import { partsOf } from './names.ts';
 import type { FuncCall, Parser, SelectStmt } from './parse.ts';
 import { application, type Problem, type Variable } from './problem.ts';
 
@@ -63,21 +64,33 @@ export type Scope = {
 
 export const emptyScope: Scope = { rows: [] };
 
+/** How many views, functions and policies may be within one another. */
+export const deepest = 12;
+
+/** The queries of `with` that a scope knows. */
+export const queriesOf = (scope: Scope): Scope['queries'] => scope.queries ?? (scope.parent && queriesOf(scope.parent));
+
 /**
  * The row that a variable stands for: each column is a function of it.
  * A column with `not null` has a value in every row.
  */
 export function rowOf(relation: Relation, variable: Variable, problem: Problem): Row {
-  const columns = new Map(
-    relation.columns.map(({ name, type, notNull }): [string, Scalar] => {
+  return {
+    columns: relation.columns.map(({ name }) => name),
+    column(name) {
+      const column = relation.columns.find((one) => one.name === name);
+      if (!column) return undefined;
+      const { type, notNull } = column;
       const of = (prefix: string, sort: string) =>
         application(problem.symbol(`${prefix}${relation.name}.${name}`, [variable.sort], sort), [variable.name]);
       const value = of('', type === 'bool' ? 'Bool' : 'Int');
-      return [name, { kind: 'scalar', type, isNull: notNull ? 'false' : of('null ', 'Bool'), value }];
-    }),
-  );
-  return { columns: [...columns.keys()], column: (name) => columns.get(name) };
+      return { kind: 'scalar', type, isNull: notNull ? 'false' : of('null ', 'Bool'), value };
+    },
+  };
 }
+
+/** The scope of an expression about a row of a table, by the table's name or without it. */
+export const scopeOf = ({ name }: Relation, row: Row): Scope => ({ rows: [[partsOf(name).at(-1) ?? '', row]] });
 
 /** Whether a row is in its table: of the rows that there could be, only some are. */
 export function isMember(relation: Relation, variable: Variable, { problem, world }: Environment): string {

@@ -224,6 +224,12 @@ describe('a question that matches nothing is an error:', () => {
       { invariants: [{ ...author, expression: 'old.author_id = claims.person_id' }] },
       /claim person_id/,
     ],
+    [
+      'a table of a predicate',
+      '',
+      { invariants: [{ ...author, expression: `only_through(old, 'app.gone')` }] },
+      /table app\.gone/,
+    ],
     ['a role of an invariant', '', { invariants: [{ ...author, roles: ['nobody_here'] }] }, /role nobody_here/],
     ['a role of clients', '', { roles: ['nobody_here'] }, /role nobody_here/],
     [

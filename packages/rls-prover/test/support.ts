@@ -1,17 +1,23 @@
 import { randomUUID } from 'node:crypto';
-import type { ClientBase } from 'pg';
+import { type ClientBase, escapeIdentifier } from 'pg';
 import { type Examples, isOpen, type Judgement, type Options, openProver, prove } from 'rls-prover';
 import { asAdministrator, openTestDatabase } from '../../../test/support/database.ts';
 
-/** Tenants whose members write notes, in an otherwise empty database, and a prover. */
-export async function startProving() {
+/**
+ * Tenants whose members write notes, in an otherwise empty database, and a prover.
+ *
+ * @param rename gives what statements and invariants name other names
+ * @param prefix of the role of clients
+ */
+export async function startProving({ rename = (sql: string) => sql, prefix = 'member_' } = {}) {
   const id = randomUUID().replaceAll('-', '');
   await asAdministrator(`create database prover_${id} template template0`);
   await asAdministrator(`revoke temporary on database prover_${id} from public`);
   const database = openTestDatabase(`prover_${id}`);
   const prover = await openProver();
   // Roles are the cluster's.
-  const member = `member_${id.slice(0, 8)}`;
+  const member = `${prefix}${id.slice(0, 8)}`;
+  const inSql = (statements: string) => rename(statements).replaceAll(/\bmember\b/g, escapeIdentifier(member));
   const options: Omit<Options, 'client'> = {
     roles: [member],
     claims: [
@@ -21,11 +27,15 @@ export async function startProving() {
     invariants: [
       { name: 'tenant', expression: 'old.tenant_id = claims.tenant_id and new.tenant_id = claims.tenant_id' },
       {
-        ...{ name: 'author', relation: 'app.notes' },
-        expression: 'old.author_id = claims.user_id and new.author_id = claims.user_id',
+        ...{ name: 'author', relation: rename('app.notes') },
+        expression: rename('old.author_id = claims.user_id and new.author_id = claims.user_id'),
       },
     ],
-    examples,
+    examples: {
+      ...examples,
+      insert: (client) =>
+        examples.insert({ query: (statement: string) => client.query(rename(statement)) } as ClientBase),
+    },
   };
 
   /** Runs statements, in which `member` is the role, in a transaction that is undone. */
@@ -33,7 +43,7 @@ export async function startProving() {
     const client = await database.owner.connect();
     try {
       await client.query('begin; set local jit = off');
-      await client.query(`${schema}; ${statements}`.replaceAll(/\bmember\b/g, member));
+      await client.query(inSql(`${schema}; ${statements}`));
       return await work(client);
     } finally {
       await client.query('rollback');

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { signature } from '../catalogue.ts';
+import { signature } from '../fragments.ts';
 import type { Found } from '../presets/preset.ts';
 
 type Queries = Pick<ClientBase, 'query'>;

@@ -1,9 +1,9 @@
 import { Client, type ClientBase } from 'pg';
-import { readCatalogue } from '../catalogue.ts';
 import { type Goal, isOpen, type Judgement } from '../interface.ts';
 import { proveChanged } from '../proveChanged.ts';
 import { openProver, type Prover } from '../prover.ts';
 import { QuestionError } from '../QuestionError.ts';
+import { readCatalogue } from '../readCatalogue.ts';
 import { undone } from '../savepoints.ts';
 import { type Answer, tableOf } from './answer.ts';
 import { meanings } from './defaultInvariants.ts';

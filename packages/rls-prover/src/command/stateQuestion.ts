@@ -1,8 +1,8 @@
 import type { ClientBase } from 'pg';
-import { readCatalogue } from '../catalogue.ts';
 import type { Examples, Invariant, Options } from '../interface.ts';
 import { presets } from '../presets/index.ts';
 import type { Found, Preset } from '../presets/preset.ts';
+import { readCatalogue } from '../readCatalogue.ts';
 import { undone } from '../savepoints.ts';
 import { stateDefaults } from './defaultInvariants.ts';
 import { findIdentity } from './findIdentity.ts';

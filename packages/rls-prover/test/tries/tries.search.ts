@@ -8,7 +8,7 @@ import { openAfter, show } from './show.ts';
 import { columns, texts as textsOfTriggers } from './triggers.ts';
 import type { Tries } from './try.ts';
 import { composites } from './values.ts';
-import { leaks, materialized } from './views.ts';
+import { leaks, materialized, owners } from './views.ts';
 
 /** Every so many; all of them in `npm run test:system`. */
 const part = (tries: Tries) => Object.entries(tries).filter((_, index) => isWhole || index % 8 === 0);
@@ -34,6 +34,7 @@ describe.each<[string, Tries]>([
   ['a function that changes who the client is', textsOfFunctions],
   ['a materialized view', materialized],
   ['a view without a barrier', leaks],
+  ['an owner of a view', owners],
   ['a composite value', composites],
   ['a trigger that changes who the client is', textsOfTriggers],
   ['a column that is not granted', columns],

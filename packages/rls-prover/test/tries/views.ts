@@ -80,3 +80,13 @@ export const leaks: Tries = {
     given: `${fast} create view app.seen as select n.id, n.body from app.notes n where app.is_mine(n.tenant_id) and case when app.is_mine(n.tenant_id) then n.author_id = app.user_id() else false end and n.id in (select id from app.notes where app.is_mine(tenant_id)); ${grant}`,
   },
 };
+
+/** A view has the rights of its owner, by whatever name. */
+export const owners: Tries = {
+  'needs quotes in its name': {
+    ...{ act: 'select tenant_id from app.seen', sees: /bbbbbbbb/, names: /app\.seen/ },
+    given: `create role "Owner of all"; grant usage on schema app to "Owner of all"; grant select on app.users to "Owner of all";
+      create policy all_of_owner on app.users for select to "Owner of all" using (true);
+      create view app.seen with (security_barrier) as select * from app.users; alter view app.seen owner to "Owner of all"; ${grant}`,
+  },
+};

@@ -1,0 +1,33 @@
+import { ownOrder } from './catalogue.ts';
+
+/** The name of a type; a domain is compared as what it is made of, and a text by its collation. */
+export const typeName = (oid: string, collation = 'named.typcollation') => `(
+  select case when element.oid is null
+    then case when ns.nspname = 'pg_catalog' then '' else ns.nspname || '.' end || base.typname
+    else case when ens.nspname = 'pg_catalog' then '' else ens.nspname || '.' end || element.typname || '[]' end
+    || case when exists (select from pg_collation l where l.oid = ${collation} and not l.collisdeterministic) then '${ownOrder}' else '' end
+  from pg_type named
+  join pg_type base on base.oid = case when named.typtype = 'd' then named.typbasetype else named.oid end
+  join pg_namespace ns on ns.oid = base.typnamespace
+  left join pg_type element on element.oid = base.typelem and base.typcategory = 'A'
+  left join pg_namespace ens on ens.oid = element.typnamespace
+  where named.oid = ${oid})`;
+
+/** Whether an object was made in this database, whatever its schema (`FirstNormalObjectId`). */
+export const isOwn = (oid: string) => `(${oid} >= 16384)`;
+
+/** Whether a schema `n` is looked at; `$2` are those that are not, beside PostgreSQL's own. */
+export const isSeen = `(n.nspname !~ '^(pg_|information_schema$)' and ($2::text is null or n.nspname !~ $2))`;
+
+/** The roles to which a function `p` is granted. */
+export const granteesOf = `array(
+  select case acl.grantee when 0 then 'public' else pg_get_userbyid(acl.grantee)::text end
+  from aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) acl where acl.grantee <> p.proowner order by 1)`;
+
+/** The name of a function `p` of a schema `n`. */
+export const signature = `format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes))`;
+
+/** The name of a function by its oid, whether it runs with its owner's rights, and all to whom it is granted. */
+export const signatureAndHolder = (oid: string) => `
+  select ${signature.replaceAll('n.nspname', 'pn.nspname')} as signature, p.prosecdef as is_definer, array_to_string(${granteesOf}, ', ') as holder
+  from pg_proc p join pg_namespace pn on pn.oid = p.pronamespace where p.oid = ${oid}`;

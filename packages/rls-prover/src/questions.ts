@@ -1,0 +1,194 @@
+import { rowAccess } from './access.ts';
+import { byActions } from './actions.ts';
+import type { Catalogue, Relation } from './catalogue.ts';
+import { createEnvironment } from './environment.ts';
+import { translateWhole } from './expression.ts';
+import { referenceFacts, rowFacts } from './facts.ts';
+import {
+  actingRoles,
+  type BoundGoal,
+  isAbout,
+  isGranted,
+  otherChild,
+  predicates,
+  type Stated,
+  statedOf,
+} from './goals.ts';
+import type { Claim } from './interface.ts';
+import { claimsOf, holds, isStatedOf, readsBreaking } from './invariants.ts';
+import { and, isTrue, not, or } from './logic.ts';
+import { type Parser, selectsIn } from './parse.ts';
+import { Problem } from './problem.ts';
+import { forSome } from './query.ts';
+import { forSomeRow } from './rows.ts';
+import { deepest, type Environment, emptyScope, everything, isMember, type Row, rowOf, type Scope } from './scope.ts';
+import { baseOf, isLeaking, viewsOf } from './views.ts';
+
+/** The database, and the statements about it that are judged. */
+export type Given = {
+  catalogue: Catalogue;
+  parser: Parser;
+  claims: readonly Claim[];
+  invariants: readonly Stated[];
+  /** What is true of every client's claims. */
+  assumed?: readonly string[];
+};
+
+/** The question whether a goal can be violated. */
+export type Question = { problem: Problem; formula: string };
+
+/** A goal, as one of the roles of its client, with or without the facts that follow from foreign keys. */
+type Asked = { goal: BoundGoal; invariants: readonly Stated[]; env: Environment; withReferences: boolean };
+
+/**
+ * A formula that holds when some row breaks the invariant.
+ *
+ * Sound: if none does, whatever the database holds and a transaction claims, it cannot be satisfied. Rows are any that checks and keys
+ * permit. A row of a view is judged by its own columns. The tables' invariant of the same name judges the rows that it is made of. A command
+ * on a view is a command on its table.
+ */
+export function questionOf(goal: BoundGoal, given: Given, withReferences = false): Question {
+  const { catalogue, invariants } = given;
+  const { relation, command, role, invariant } = goal;
+  const problem = new Problem();
+  const formulas = actingRoles(role, catalogue).flatMap((actor) => {
+    const env = createEnvironment(given, problem, actor, relation.name);
+    const asked = { goal, invariants, env, withReferences };
+    const isDirect = isGranted(relation, command, actor, invariant);
+    return [isDirect ? violation(relation, invariant, asked) : 'false', violationByActions(asked)].map((broken) =>
+      broken === 'false' ? broken : and(assumedOf(given, env), broken),
+    );
+  });
+  return { problem, formula: or(...formulas) };
+}
+
+/** What the server sees to of the claims of a client with the actor's role. */
+export function assumedOf({ assumed = [], parser }: Given, env: Environment): string {
+  const scope: Scope = { rows: [['claims', claimsOf(env)]] };
+  return and(
+    ...assumed.map((text) => isTrue(translateWhole(parser.expression(text), scope, { ...env, source: text }))),
+  );
+}
+
+/** Whether a command breaks an invariant of a relation, which is the goal's or the table of its view. */
+function violation(relation: Relation, invariant: Stated, asked: Asked): string {
+  const { goal, env } = asked;
+  const { command } = goal;
+  if (relation.kind === 'view')
+    return command === 'select' ? violationInView(relation, invariant, asked) : violationThroughView(relation, asked);
+  const unknown = findUnknownRelation(relation, asked);
+  if (unknown) {
+    env.problem.denied.add(unknown);
+    return 'true';
+  }
+  const { old, updated, facts, variable } = rowsOf(relation, asked);
+  const isReading = command !== 'insert';
+  const isWriting = command === 'insert' || command === 'update';
+  const at = command === 'select' || command === 'update' ? { relation, old: variable.name } : undefined;
+  return and(
+    ...(isReading ? [isMember(relation, variable, env), facts(old)] : []),
+    ...(isWriting ? [facts(updated)] : []),
+    ...(isReading && command !== 'truncate' ? [rowAccess(relation, command, 'using', old, env)] : []),
+    ...(isWriting ? [rowAccess(relation, command, 'check', updated, env)] : []),
+    not(holds(invariant, isReading ? old : updated, isWriting ? updated : old, env, at)),
+  );
+}
+
+/** The row before and the row after a command, and what is known of each. */
+function rowsOf(relation: Relation, { env, withReferences }: Asked) {
+  const sort = env.problem.sort(relation.name);
+  const [variable, other] = [
+    { name: env.problem.symbol('old', [], sort), sort },
+    { name: env.problem.symbol('new', [], sort), sort },
+  ];
+  return {
+    variable,
+    old: rowOf(relation, variable, env.problem),
+    updated: rowOf(relation, other, env.problem),
+    facts: (row: Row) =>
+      and(rowFacts(relation, row, env), withReferences ? referenceFacts(relation, row, env) : 'true'),
+  };
+}
+
+/** What of a table has no stated meaning: its kind, rules, and children of which something else must hold. */
+function findUnknownRelation(relation: Relation, { goal, invariants, env }: Asked): string | null {
+  const { name, kind, isRewritten } = relation;
+  if (kind !== 'table' && kind !== 'partition') return `the ${kind} ${name}`;
+  if (isRewritten && goal.command !== 'select') return `a rule on ${name}`;
+  const child = otherChild(goal.invariant.name, relation, invariants, env.catalogue);
+  return child ? `the rows of ${child.name}, which ${name} has, too` : null;
+}
+
+/** Whether the action of a foreign key breaks the invariant. */
+function violationByActions(asked: Asked): string {
+  const { goal, env } = asked;
+  const { relation, command, invariant } = goal;
+  if (command !== 'delete' && command !== 'update') return 'false';
+  const actions = relation.actions.filter(
+    ({ columns }) =>
+      command === 'delete' ||
+      invariant.columns.length === 0 ||
+      invariant.columns.some((name) => columns.includes(name)),
+  );
+  if (actions.length === 0 || (predicates.test(invariant.expression) && command === 'delete')) return 'false';
+  const { old, updated, facts, variable } = rowsOf(relation, asked);
+  const then = command === 'update' ? updated : old;
+  const happens = byActions({ ...relation, actions }, { command, old, updated: then }, env);
+  if (happens === 'false') return happens;
+  return and(
+    ...[isMember(relation, variable, env), facts(old), facts(then), happens],
+    not(holds(invariant, old, then, env, { relation, old: variable.name })),
+  );
+}
+
+/** Whether a view shows a row that breaks the invariant, or that is made of one. */
+function violationInView(view: Relation, invariant: Stated, asked: Asked): string {
+  const { goal, invariants, env } = asked;
+  if (isLeaking(view, env.catalogue, env.parser)) env.problem.denied.add(`${view.name} without security_barrier`);
+  const isOwn = isAbout(invariant, view, invariants) && isStatedOf(invariant, view, env);
+  const shown = forSomeRow(view, env, (row, within) => {
+    const own = isOwn ? [not(holds(invariant, row, row, within))] : [];
+    return or(...own, readsBreaking(invariant.name, goal.role, invariants, within));
+  });
+  return shown === 'false' ? shown : or(shown, ...hiddenReads(view, env, asked));
+}
+
+/** The rows that a view reads by its subqueries, at any depth. The rows outside of each subquery are left open. */
+function hiddenReads(view: Relation, env: Environment, asked: Asked): string[] {
+  if (view.definition === null || env.depth > deepest) return [];
+  const { goal, invariants } = asked;
+  const within = { ...env, actor: view.isInvoker ? env.actor : view.owner, source: view.name, depth: env.depth + 1 };
+  const query = env.parser.query(view.definition);
+  const own = selectsIn(query).map((select) =>
+    forSome(select, emptyScope, within, (_row, inner) =>
+      readsBreaking(goal.invariant.name, goal.role, invariants, inner),
+    ),
+  );
+  return [...own, ...viewsOf(query, env.catalogue).flatMap((other) => hiddenReads(other, within, asked))];
+}
+
+/** Whether a command on a view breaks the invariant of the same name of the view's table. */
+function violationThroughView(view: Relation, asked: Asked): string {
+  const { goal, invariants, env } = asked;
+  const { command } = goal;
+  const base = baseOf(view, env);
+  if (!base || command === 'truncate') {
+    env.problem.denied.add(`${command} on the view ${view.name}`);
+    return 'true';
+  }
+  const actor = view.isInvoker ? env.actor : view.owner;
+  const isGivenUp = actor !== everything && (base.privileges[`${command} ${actor}`]?.length ?? 1) === 0;
+  const invariant = statedFor(base, goal, invariants, env.catalogue);
+  return isGivenUp || !invariant ? 'false' : violation(base, invariant, { ...asked, env: { ...env, actor } });
+}
+
+/** The invariant of the same name for a table, which a command on its view must not break. */
+export const statedFor = (
+  relation: Relation,
+  { invariant: { name }, command, role }: BoundGoal,
+  invariants: readonly Stated[],
+  catalogue: Catalogue,
+): Stated | undefined =>
+  statedOf(relation, invariants, catalogue).find(
+    (one) => one.name === name && one.commands.includes(command) && one.roles.includes(role),
+  );

@@ -1,0 +1,121 @@
+import type { Builtin, Catalogue, Relation, Result, Role, Routine, Trigger } from './catalogue.ts';
+import { isOwn, typeName } from './fragments.ts';
+import { functionsStatement, triggersStatement } from './functionsStatements.ts';
+import type { Options } from './interface.ts';
+import { unquoted } from './names.ts';
+import { relationsStatement } from './relationsStatement.ts';
+
+/** Reads it. PostgreSQL's own objects come unqualified, and all others with their schema. */
+export async function readCatalogue({
+  client,
+  roles,
+  claims,
+  invariants,
+  assumptions,
+}: Pick<Options, 'client' | 'roles' | 'claims' | 'invariants' | 'assumptions'>): Promise<Catalogue> {
+  await client.query('set local search_path = pg_catalog, pg_temp');
+  const read = async <Row>(statement: string, ...values: unknown[]) =>
+    (await client.query(statement, values)).rows as Row[];
+  // A role that does not exist is an error, which says more than this.
+  const known = await read<{ rolname: string }>('select rolname from pg_roles where rolname = any ($1)', roles);
+  const seen = [known.map(({ rolname }) => rolname), assumptions?.ignoredSchemas ?? null];
+  const named = invariants.flatMap((invariant) => invariant.roles ?? []);
+  const functions = new Map<string, Routine[]>();
+  for (const routine of await read<Routine>(functionsStatement, ...seen))
+    functions.set(routine.name, [...(functions.get(routine.name) ?? []), routine]);
+  const relations = (await read<Relation>(relationsStatement, ...seen, named)).map((relation) => ({
+    ...relation,
+    assigned: { insert: [], update: [] },
+  }));
+  const [own] = await read<{ operators: string[]; casts: string[]; names: string[]; hasOrders: boolean }>(ownStatement);
+  return {
+    relations: byName(relations),
+    paths: new Map(relations.map((relation) => [unquoted(relation.name), relation])),
+    functions,
+    triggers: await read<Trigger>(triggersStatement, ...seen),
+    checkedDomains: new Set((await read<{ type: string }>(domainsStatement)).map(({ type }) => type)),
+    composites: new Set((await read<{ type: string }>(compositesStatement)).map(({ type }) => type)),
+    roles: byName(await read<Role>(rolesStatement)),
+    builtins: byName(await read<Builtin & { name: string }>(builtinsStatement)),
+    families: new Map((await read<{ type: string; family: string }>(familiesStatement)).map((t) => [t.type, t.family])),
+    operators: new Set(own?.operators),
+    results: new Map((await read<Result & { operator: string }>(resultsStatement)).map((one) => [one.operator, one])),
+    casts: new Set(own?.casts),
+    settings: new Set(claims.map(({ setting }) => setting)),
+    ownNames: new Set(own?.names),
+    hasOwnOrders: own?.hasOrders ?? true,
+  };
+}
+
+const byName = <Named extends { name: string }>(rows: readonly Named[]) => new Map(rows.map((row) => [row.name, row]));
+
+/** By their own names; a check that depends on no function of the database's own reads nothing. */
+const domainsStatement = `
+  select n.nspname || '.' || t.typname as type from pg_type t join pg_namespace n on n.oid = t.typnamespace
+  where t.typtype = 'd' and exists (
+    select from pg_constraint k join pg_depend d on d.classid = 'pg_constraint'::regclass and d.objid = k.oid
+    where k.contypid = t.oid and d.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass))`;
+
+const compositesStatement = `
+  select ${typeName('t.oid')} as type from pg_type t
+  where t.typtype = 'c' or t.typtype = 'p' or t.typtype = 'd' and exists (select from pg_type b where b.oid = t.typbasetype and b.typtype = 'c')`;
+
+const rolesStatement = `
+  select r.rolname as name, r.rolsuper or r.rolbypassrls as bypasses,
+    array(select o.rolname::text from pg_roles o where pg_has_role(r.oid, o.oid, 'usage')) as has,
+    array(select o.rolname::text from pg_roles o where pg_has_role(r.oid, o.oid, 'member')) as "mayBecome"
+  from pg_roles r`;
+
+const builtinsStatement = `
+  select name, max(volatility) as volatility, jsonb_object_agg(arity, type) as returns, bool_or(of_rows) as "isOfRows"
+  from (
+    select p.proname as name, p.pronargs::text as arity, min(${typeName('p.prorettype')}) as type, 
+      -- 'i', 's' and 'v' are in this order.
+      max(p.provolatile::text) as volatility, bool_or(p.prokind <> 'f' or p.proretset) as of_rows
+    from pg_proc p
+    where p.pronamespace = 'pg_catalog'::regnamespace and not ${isOwn('p.oid')}
+    group by 1, 2
+    having count(distinct p.prorettype) = 1
+    union all
+    select p.proname, 'any', '', max(p.provolatile::text), bool_or(p.prokind <> 'f' or p.proretset)
+    from pg_proc p where p.pronamespace = 'pg_catalog'::regnamespace and not ${isOwn('p.oid')} group by 1
+  ) as overloads
+  group by name`;
+
+const ownStatement = `
+  select
+    array(
+      select o.oprname::text from pg_operator o
+      where ${isOwn('o.oid')} and not exists (
+        select from pg_type t where t.oid in (o.oprleft, o.oprright) and t.typnamespace <> 'pg_catalog'::regnamespace and t.typtype not in ('e', 'd'))) as operators,
+    array(
+      select ${typeName('k.castsource')} || ' ' || ${typeName('k.casttarget')} from pg_cast k
+      join pg_type s on s.oid = k.castsource join pg_type t on t.oid = k.casttarget
+      where ${isOwn('k.oid')}) as casts,
+    array(
+      select distinct p.proname::text from pg_proc p
+      where ${isOwn('p.oid')}
+        and exists (select from pg_proc b where not ${isOwn('b.oid')} and b.proname = p.proname)) as names,
+    exists (select from pg_collation where not collisdeterministic) as "hasOrders"`;
+
+const resultsStatement = `
+  select o.oprname || ' ' || ${typeName('o.oprleft')} as operator, min(${typeName('o.oprresult')}) as type, bool_and(p.proisstrict) as "isStrict",
+    -- A literal has the type of the other side, or else is a text (Type Conversion, Operators).
+    case when bool_or(o.oprright = o.oprleft) then min(${typeName('o.oprleft')}) when bool_or(o.oprright = 'text'::regtype) then 'text'
+      when count(distinct o.oprright) = 1 then min(${typeName('o.oprright')}) end as right
+  from pg_operator o join pg_proc p on p.oid = o.oprcode
+  where o.oprkind = 'b' and not ${isOwn('o.oid')}
+  group by 1 having count(distinct o.oprresult) = 1`;
+
+// Absent on purpose: numeric, float, interval, char(n), citext and the like, of which two that are equal may still differ.
+const familiesStatement = `
+  select ${typeName('t.oid')} as type,
+    case
+      when t.typname in ('text', 'varchar', 'name') then 'text'
+      when t.typname in ('int2', 'int4', 'int8') then 'int'
+      else ${typeName('t.oid')}
+    end as family
+  from pg_type t
+  where t.typnamespace = 'pg_catalog'::regnamespace
+      and t.typname in ('bool', 'uuid', 'text', 'varchar', 'name', 'int2', 'int4', 'int8', 'bytea', 'oid', 'date', 'timestamp', 'timestamptz', 'xid8', 'pg_lsn')
+    or t.typtype = 'e'`;
