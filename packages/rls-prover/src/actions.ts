@@ -85,11 +85,11 @@ function happens(relation: Relation, change: Change, env: Environment, path: rea
   };
   const commands = may(relation) ? [as(env.actor)] : [];
   for (const other of env.catalogue.relations.values()) {
-    if (!may(other) || other === relation) continue;
     const isKin = other.parents.includes(relation.name) || relation.parents.includes(other.name);
+    const isView = other.kind === 'view' && baseOf(other, env)?.name === relation.name;
+    if (!(isKin || isView) || !may(other)) continue;
     if (isKin) deny(`${command} of ${other.name}, which has rows of ${relation.name}`, env);
-    if (other.kind === 'view' && baseOf(other, env)?.name === relation.name)
-      commands.push(as(other.isInvoker ? env.actor : other.owner));
+    else commands.push(as(other.isInvoker ? env.actor : other.owner));
   }
   return or(...commands, byActions(relation, change, env, path));
 }

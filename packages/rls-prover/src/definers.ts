@@ -4,7 +4,9 @@ import { effectsOf } from './effects.ts';
 import { createEnvironment } from './environment.ts';
 import { isPlain } from './functions.ts';
 import { actingRoles } from './goals.ts';
+import type { Judgement } from './interface.ts';
 import { readsBreaking } from './invariants.ts';
+import type { Judging } from './judgeGoal.ts';
 import { and, or } from './logic.ts';
 import { namesIn } from './names.ts';
 import { NotUnderstood, type Parser, type SelectStmt, selectsIn } from './parse.ts';
@@ -19,6 +21,37 @@ export const definersOf = ({ functions }: Catalogue): Routine[] =>
   [...functions.values()]
     .flat()
     .filter(({ isDefiner, isTrigger, callers }) => isDefiner && !isTrigger && callers.length > 0);
+
+/** Judges a security definer function for one of the roles that may call it. */
+export async function judgeDefiner(routine: Routine, role: string, judging: Judging): Promise<Judgement> {
+  const { signature: relation, hash, holder } = routine;
+  const named = { invariant: 'definer', relation, command: 'call', role, hash };
+  const isAccepted = judging.acceptances.has({ ...named, role: holder });
+  const broken = isAccepted ? [] : await brokenByBody(routine, role, judging);
+  const isProven = !isAccepted && broken.length === 0;
+  const why = isProven
+    ? 'by its body, for all claims and arguments'
+    : `runs with the rights of its owner: ${broken.join('; ')}`;
+  const verdict = isProven ? 'proven' : 'unproven';
+  return judging.acceptances.applied(
+    { ...named, verdict, why, isByPrivilege: false, accepted: null, counterexample: null },
+    { relation, role: holder },
+  );
+}
+
+/** The invariants that what a function reads may break, or why that cannot be said. */
+async function brokenByBody(routine: Routine, role: string, { given, prover: { solver } }: Judging): Promise<string[]> {
+  const questions = questionsOfBody(routine, role, given);
+  if (typeof questions === 'string') return [questions];
+  const broken: string[] = [];
+  for (const { name, problem, formula } of questions) {
+    if (problem.denied.size > 0) broken.push(...problem.denied);
+    if (formula === 'false' || problem.denied.size > 0) continue;
+    const { status } = await solver.solve(problem.script(formula));
+    if (status !== 'unsat') broken.push(`${name} is not proven of what it reads`);
+  }
+  return broken;
+}
 
 /**
  * For each invariant, the question whether a row that the function reads can break it.

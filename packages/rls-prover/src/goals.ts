@@ -1,6 +1,6 @@
-import type { Catalogue, Relation } from './catalogue.ts';
+import type { Catalogue, Relation, Trigger } from './catalogue.ts';
 import { effectsOf } from './effects.ts';
-import type { Command, Invariant } from './interface.ts';
+import type { Command, Invariant, Options } from './interface.ts';
 import type { Parser } from './parse.ts';
 
 /** An invariant in full. */
@@ -15,14 +15,21 @@ export type BoundGoal = { invariant: Stated; relation: Relation; command: Comman
 export const commands: readonly Command[] = ['select', 'insert', 'update', 'delete', 'truncate'];
 
 /**
- * Every table, view, command and role for which an invariant is stated.
+ * Every table, view, command and role for which an invariant is stated, of those that are asked.
  * That of a relation takes precedence over that of all.
  */
-export function goalsOf(catalogue: Catalogue, invariants: readonly Stated[]): BoundGoal[] {
-  return [...catalogue.relations.values()].flatMap((relation) =>
+export function goalsOf(
+  catalogue: Catalogue,
+  invariants: readonly Stated[],
+  isAsked: Options['isAsked'] = () => true,
+): BoundGoal[] {
+  const goals = [...catalogue.relations.values()].flatMap((relation) =>
     statedOf(relation, invariants, catalogue).flatMap((invariant) =>
       invariant.commands.flatMap((command) => invariant.roles.map((role) => ({ invariant, relation, command, role }))),
     ),
+  );
+  return goals.filter(({ invariant, relation, command, role }) =>
+    isAsked({ invariant: invariant.name, relation: relation.name, command, role }),
   );
 }
 
@@ -70,25 +77,21 @@ export const otherChild = (
   return childrenOf(relation, catalogue).find((child) => of(child).some((invariant) => !own.has(invariant)));
 };
 
-/** Notes the columns that triggers and expressions write. What a trigger does that is not understood may be any column. */
-export function noteAssigned(catalogue: Catalogue, parser: Parser): void {
+/** Notes the columns of relations that triggers and expressions write. What a trigger does that is not understood may be any column. */
+export function noteAssigned(relations: Iterable<Relation>, catalogue: Catalogue, parser: Parser): void {
   const routines = new Map([...catalogue.functions.values()].flat().map((routine) => [routine.signature, routine]));
-  for (const relation of catalogue.relations.values()) {
+  for (const relation of relations) {
     const places = [relation.name, ...relation.parents, ...childrenOf(relation, catalogue).map(({ name }) => name)];
+    const triggers = catalogue.triggers.filter((one) => one.isBefore && places.includes(one.relation ?? ''));
     const all = relation.columns.map(({ name }) => name);
     const generated = relation.columns.filter(({ isGenerated }) => isGenerated).map(({ name }) => name);
+    const by = ({ signature }: Trigger): readonly string[] => {
+      const routine = routines.get(signature);
+      return (routine && effectsOf(routine, catalogue, parser).assigned) ?? all;
+    };
     const of = (event: string) => [
       ...generated,
-      ...catalogue.triggers
-        .filter(
-          ({ relation: place, isBefore, events }) =>
-            place !== null && places.includes(place) && isBefore && events.includes(event),
-        )
-        .flatMap(({ signature }) => {
-          const routine = routines.get(signature);
-          const effects = routine && effectsOf(routine, catalogue, parser);
-          return effects?.assigned ?? all;
-        }),
+      ...triggers.filter(({ events }) => events.includes(event)).flatMap(by),
     ];
     relation.assigned = { insert: of('insert'), update: of('update') };
   }

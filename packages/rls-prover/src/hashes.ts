@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Catalogue, Relation } from './catalogue.ts';
+import type { Catalogue, Relation, Routine } from './catalogue.ts';
 import type { BoundGoal } from './goals.ts';
+
+/** What is known of the relations of a catalogue, of which each is read once. */
+const ofRelations = new WeakMap<Relation, { named: ReadonlySet<Routine>; hashes: Map<string, string> }>();
 
 /**
  * Hashes what a goal is about: the invariant, the table or view with its policies, rights and triggers, and the functions that these name.
@@ -10,8 +13,7 @@ export function createHashes({ functions, triggers }: Catalogue): (goal: BoundGo
   const routines = [...functions.values()].flat();
   const namedIn = (text: string) =>
     new Set(routines.filter(({ name }) => text.includes(name.slice(name.lastIndexOf('.') + 1))));
-  const namedInTexts = new Map<string, ReturnType<typeof namedIn>>();
-  const ofRelations = new Map<Relation, { named: ReturnType<typeof namedIn>; hashes: Map<string, string> }>();
+  const namedInTexts = new Map<string, ReadonlySet<Routine>>();
 
   return ({ invariant, relation, command, role }) => {
     const own = triggers.filter((trigger) => trigger.relation === relation.name);

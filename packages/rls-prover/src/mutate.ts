@@ -1,164 +1,121 @@
-import { escapeIdentifier } from 'pg';
-import type { Catalogue, Policy, Relation } from './catalogue.ts';
+import { Acceptances } from './acceptances.ts';
+import type { Relation } from './catalogue.ts';
+import { definersOf, judgeDefiner } from './definers.ts';
+import { goalsOf, noteAssigned } from './goals.ts';
 import { compareExpressions } from './implication.ts';
-import { isOpen, type Mutation, type MutationOptions } from './interface.ts';
-import { prove } from './prove.ts';
+import { isOpen, type Judgement, type Mutation, type MutationOptions } from './interface.ts';
+import { createJudging, type Judging, judgeGoal } from './judgeGoal.ts';
+import { type Mutant, mutantsOf } from './mutants.ts';
+import { readGiven } from './prove.ts';
 import type { Prover } from './prover.ts';
-import { readCatalogue } from './readCatalogue.ts';
-
-/** One change to the schema, and the expression of a policy before and after it. */
-type Mutant = {
-  name: string;
-  statement: string;
-  relation: Relation;
-  roles: readonly string[];
-  expressions?: readonly [string, string];
-};
+import type { Given } from './questions.ts';
+import { readRelation, withRelations } from './readCatalogue.ts';
 
 /**
  * Mutation testing of policies and rights: weakens one part at a time, and asks proofs and lints.
- * Each mutant is undone. A right for which there is no policy opens nothing, and is left out. A mutant that is provably equal to its
- * original cannot be noticed.
+ * Each mutant is undone, and changes one relation. The judgements that have looked at this relation are made again, after PostgreSQL's catalogue
+ * was asked for it: no other can change. A mutant that is provably equal to its original cannot be noticed.
  */
 export async function mutate(options: MutationOptions, prover: Prover): Promise<Mutation[]> {
-  const { examples, onProgress, ...untried } = options;
-  const { client, findLints = async () => [] } = options;
-  const catalogue = await readCatalogue(options);
-  const [goalsBefore, lintsBefore] = [await openGoals(), await lints()];
+  const { client, findLints = async () => [], onProgress } = options;
+  const lints = async () => new Set((await findLints()).map((lint) => `lint ${lint}`));
+  const original = await readGiven(options, prover);
+  const acceptances = new Acceptances(options.accepted ?? []);
+  const proofs = await watchProofs(original, options, (given) => createJudging(given, prover, acceptances));
+  const lintsBefore = await lints();
   const mutations: Mutation[] = [];
-  const mutants = mutantsOf(catalogue, options);
+  const mutants = mutantsOf(original.catalogue, options);
   for (const [done, mutant] of mutants.entries()) {
     onProgress?.(done + 1, mutants.length, 'mutants');
     await client.query('savepoint mutant');
     try {
       await client.query(mutant.statement);
-      const byProofs = [...(await openGoals()).difference(goalsBefore)];
+      const judging = createJudging(await givenAfter(mutant), prover, acceptances);
+      const byProofs: string[] = [];
+      for (const proof of proofs.get(mutant.relation.name) ?? [])
+        if (!proof.isOpen && isOpen(await proof.judge(judging))) byProofs.push(proof.name);
       // Lints take longer, and are for what no proof notices.
       const noticedBy = byProofs.length > 0 ? byProofs : [...(await lints()).difference(lintsBefore)];
       const survives = noticedBy.length > 0 ? null : await reasonOf(mutant);
-      mutations.push({ mutant: mutant.name, noticedBy, survives });
+      mutations.push({ mutant: mutant.name, noticedBy: [...new Set(noticedBy)], survives });
     } finally {
       await client.query('rollback to savepoint mutant; release savepoint mutant');
     }
   }
   return mutations;
 
-  async function openGoals(): Promise<ReadonlySet<string>> {
-    const judgements = await prove(untried, prover);
-    return new Set(
-      judgements
-        .filter(isOpen)
-        .map(({ invariant, relation, command, role }) => `proof ${invariant}: ${command} on ${relation} ${role}`),
-    );
-  }
-
-  async function lints(): Promise<ReadonlySet<string>> {
-    return new Set((await findLints()).map((lint) => `lint ${lint}`));
+  async function givenAfter({ relation: { name } }: Mutant): Promise<Given> {
+    const { catalogue, parser } = original;
+    const changed = await readRelation(options, name);
+    const relations = [...catalogue.relations.values()].map((one) => (one.name === name ? changed : one));
+    noteAssigned([changed], catalogue, parser);
+    return { ...original, catalogue: withRelations(catalogue, relations) };
   }
 
   async function reasonOf({ relation, roles: of, expressions }: Mutant): Promise<string> {
-    if (!expressions) return 'no invariant speaks of it';
-    const relationship = await compareExpressions(
-      { catalogue, relation: relation.name, roles: of, before: expressions[0], after: expressions[1] },
-      prover,
-    );
-    return relationship === 'equal' || relationship === 'narrower'
-      ? `provably ${relationship}`
-      : 'no invariant speaks of it';
+    const none = 'no invariant speaks of it';
+    if (!expressions) return none;
+    const [before, after] = expressions;
+    const comparison = { catalogue: original.catalogue, relation: relation.name, roles: of, before, after };
+    const relationship = await compareExpressions(comparison, prover);
+    return relationship === 'equal' || relationship === 'narrower' ? `provably ${relationship}` : none;
   }
 }
 
-function mutantsOf(catalogue: Catalogue, options: MutationOptions): Mutant[] {
-  const { roles, isWeakened = () => true } = options;
-  const mutants: Mutant[] = [];
-  for (const relation of catalogue.relations.values()) {
-    if (relation.kind !== 'table' || !isWeakened(relation.name)) continue;
-    const policies = relation.policies.filter((policy) => policy.roles.some((role) => roles.includes(role)));
-    for (const policy of policies) mutants.push(...mutantsOfPolicy(relation, policy, options));
-    if (policies.length > 0) {
-      const of = { relation, roles };
-      mutants.push({
-        ...of,
-        name: `${relation.name}: row-level security off`,
-        statement: `alter table ${relation.name} disable row level security`,
-      });
-      mutants.push({
-        ...of,
-        name: `${relation.name}: not forced`,
-        statement: `alter table ${relation.name} no force row level security`,
-      });
-    }
-    for (const role of roles)
-      for (const command of ['select', 'insert', 'update', 'delete', 'truncate'])
-        if (relation.privileges[`${command} ${role}`]?.length === 0 && opens(relation, command, role, catalogue))
-          mutants.push({
-            ...{ name: `${relation.name}: ${command} granted to ${role}`, relation, roles: [role] },
-            statement: `grant ${command} on ${relation.name} to ${role}`,
-          });
-  }
-  return mutants;
-}
+/** A goal or a function that is judged, and whether it is open in the schema as it is. */
+type Proof = { name: string; isOpen: boolean; judge: (judging: Judging) => Promise<Judgement> };
 
-/** Whether a right opens anything: truncating asks no policy, and without one the rest finds no row. */
-const opens = (relation: Relation, command: string, role: string, { roles }: Catalogue) =>
-  command === 'truncate' ||
-  relation.rowSecurity === 'off' ||
-  relation.policies.some(
-    (policy) =>
-      (policy.command === command || policy.command === 'all') &&
-      policy.roles.some((of) => of === 'public' || roles.get(role)?.has.includes(of)),
+/** Judges everything once, and returns the proofs by the relations at which each one has looked. */
+async function watchProofs(
+  given: Given,
+  { isAsked }: Pick<MutationOptions, 'isAsked'>,
+  createJudgingOf: (given: Given) => Judging,
+): Promise<ReadonlyMap<string, readonly Proof[]>> {
+  let seen = new Set<string>();
+  const relations = [...given.catalogue.relations.values()].map((relation) =>
+    watched(relation, () => seen.add(relation.name)),
   );
-
-function mutantsOfPolicy(relation: Relation, policy: Policy, { roles, swaps = [] }: MutationOptions): Mutant[] {
-  const altered = (part: 'using' | 'with check', before: string, after: string, how: string): Mutant => ({
-    name: `${policy.name} on ${relation.name}: ${part} ${how}`,
-    statement: `alter policy ${escapeIdentifier(policy.name)} on ${relation.name} ${part} (${after})`,
-    relation,
-    roles: policy.roles.filter((role) => roles.includes(role)),
-    expressions: [before, after],
-  });
-  const mutants: Mutant[] = [];
-  for (const [part, text] of [
-    ['using', policy.using],
-    ['with check', policy.check],
-  ] as const) {
-    if (text === null) continue;
-    const parts = conjunctsOf(text);
-    if (text !== 'true') mutants.push(altered(part, text, 'true', 'is true'));
-    if (parts.length > 1)
-      for (const dropped of parts)
-        mutants.push(altered(part, text, parts.filter((one) => one !== dropped).join(' and '), `without ${dropped}`));
-    for (const [claim, other] of swaps)
-      if (text.includes(claim))
-        mutants.push(altered(part, text, text.replaceAll(claim, other), `with ${other} for ${claim}`));
+  const judging = createJudgingOf({ ...given, catalogue: withRelations(given.catalogue, relations) });
+  const proofs = new Map<string, Proof[]>();
+  for (const judge of judgesOf(given, isAsked)) {
+    seen = new Set();
+    const judgement = await judge(judging);
+    const { invariant, relation, command, role } = judgement;
+    const proof = { name: `proof ${invariant}: ${command} on ${relation} ${role}`, isOpen: isOpen(judgement), judge };
+    for (const name of seen) proofs.set(name, [...(proofs.get(name) ?? []), proof]);
   }
-  mutants.push({
-    ...{ name: `${policy.name} on ${relation.name}: to public`, relation, roles },
-    statement: `alter policy ${escapeIdentifier(policy.name)} on ${relation.name} to public`,
-  });
-  return mutants;
+  return proofs;
 }
 
-/**
- * The parts of an expression that must all hold.
- * `pg_get_expr` writes a conjunction in parentheses.
- */
-function conjunctsOf(expression: string): string[] {
-  if (!expression.startsWith('(')) return [expression];
-  const parts: string[] = [];
-  let depth = 0;
-  let quote = '';
-  let start = 1;
-  for (let index = 0; index < expression.length; index++) {
-    const character = expression.charAt(index);
-    if (quote !== '') quote = character === quote ? '' : quote;
-    else if (character === "'" || character === '"') quote = character;
-    else if (character === '(') depth++;
-    else if (character === ')') depth--;
-    else if (depth === 1 && expression.startsWith(' AND ', index)) {
-      parts.push(expression.slice(start, index));
-      start = index + ' AND '.length;
-    }
-  }
-  return parts.length === 0 ? [expression] : [...parts, expression.slice(start, -1)];
+function judgesOf({ catalogue, invariants }: Given, isAsked: MutationOptions['isAsked']): Proof['judge'][] {
+  const goals = goalsOf(catalogue, invariants, isAsked).map((goal): Proof['judge'] => {
+    const { name } = goal.relation;
+    return (judging) =>
+      judgeGoal({ ...goal, relation: judging.given.catalogue.relations.get(name) ?? goal.relation }, judging);
+  });
+  const definers = definersOf(catalogue).flatMap((routine) =>
+    routine.callers.map(
+      (role): Proof['judge'] =>
+        (judging) =>
+          judgeDefiner(routine, role, judging),
+    ),
+  );
+  return [...goals, ...definers];
 }
+
+/** A relation that tells when somebody looks at its policies or rights, which are all that a mutant changes. */
+const watched = (relation: Relation, look: () => void): Relation => ({
+  ...relation,
+  get policies() {
+    look();
+    return relation.policies;
+  },
+  get privileges() {
+    look();
+    return relation.privileges;
+  },
+  get rowSecurity() {
+    look();
+    return relation.rowSecurity;
+  },
+});

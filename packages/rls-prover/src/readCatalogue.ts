@@ -5,32 +5,20 @@ import type { Options } from './interface.ts';
 import { unquoted } from './names.ts';
 import { relationsStatement } from './relationsStatement.ts';
 
+type Question = Pick<Options, 'client' | 'roles' | 'claims' | 'invariants' | 'assumptions'>;
+
 /** Reads it. PostgreSQL's own objects come unqualified, and all others with their schema. */
-export async function readCatalogue({
-  client,
-  roles,
-  claims,
-  invariants,
-  assumptions,
-}: Pick<Options, 'client' | 'roles' | 'claims' | 'invariants' | 'assumptions'>): Promise<Catalogue> {
+export async function readCatalogue(question: Question): Promise<Catalogue> {
+  const { client, claims } = question;
   await client.query('set local search_path = pg_catalog, pg_temp');
   const read = async <Row>(statement: string, ...values: unknown[]) =>
     (await client.query(statement, values)).rows as Row[];
-  // A role that does not exist is an error, which says more than this.
-  const known = await read<{ rolname: string }>('select rolname from pg_roles where rolname = any ($1)', roles);
-  const seen = [known.map(({ rolname }) => rolname), assumptions?.ignoredSchemas ?? null];
-  const named = invariants.flatMap((invariant) => invariant.roles ?? []);
+  const seen = await readSeen(question);
   const functions = new Map<string, Routine[]>();
   for (const routine of await read<Routine>(functionsStatement, ...seen))
     functions.set(routine.name, [...(functions.get(routine.name) ?? []), routine]);
-  const relations = (await read<Relation>(relationsStatement, ...seen, named)).map((relation) => ({
-    ...relation,
-    assigned: { insert: [], update: [] },
-  }));
   const [own] = await read<{ operators: string[]; casts: string[]; names: string[]; hasOrders: boolean }>(ownStatement);
-  return {
-    relations: byName(relations),
-    paths: new Map(relations.map((relation) => [unquoted(relation.name), relation])),
+  const catalogue: Omit<Catalogue, 'relations' | 'paths'> = {
     functions,
     triggers: await read<Trigger>(triggersStatement, ...seen),
     checkedDomains: new Set((await read<{ type: string }>(domainsStatement)).map(({ type }) => type)),
@@ -45,6 +33,36 @@ export async function readCatalogue({
     ownNames: new Set(own?.names),
     hasOwnOrders: own?.hasOrders ?? true,
   };
+  return withRelations(catalogue, await readRelations(question, null));
+}
+
+/** The catalogue with these tables and views. */
+export const withRelations = (
+  catalogue: Omit<Catalogue, 'relations' | 'paths'>,
+  relations: readonly Relation[],
+): Catalogue => ({
+  ...catalogue,
+  relations: byName(relations),
+  paths: new Map(relations.map((relation) => [unquoted(relation.name), relation])),
+});
+
+/** One table or view as it is now. @throws {Error} when there is none */
+export async function readRelation(question: Question, name: string): Promise<Relation> {
+  const [relation] = await readRelations(question, name);
+  if (!relation) throw new Error(`There is no relation ${name}.`);
+  return relation;
+}
+
+async function readRelations(question: Question, name: string | null): Promise<Relation[]> {
+  const named = question.invariants.flatMap((invariant) => invariant.roles ?? []);
+  const { rows } = await question.client.query(relationsStatement, [...(await readSeen(question)), named, name]);
+  return rows.map((row) => ({ ...row, assigned: { insert: [], update: [] } }));
+}
+
+/** The roles of clients, of which one that does not exist is an error later, and the schemas that are ignored. */
+async function readSeen({ client, roles, assumptions }: Question): Promise<[string[], string | null]> {
+  const { rows } = await client.query('select rolname from pg_roles where rolname = any ($1)', [roles]);
+  return [rows.map(({ rolname }) => rolname), assumptions?.ignoredSchemas ?? null];
 }
 
 const byName = <Named extends { name: string }>(rows: readonly Named[]) => new Map(rows.map((row) => [row.name, row]));

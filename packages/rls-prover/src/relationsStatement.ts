@@ -18,7 +18,7 @@ const effect = (type: string) =>
 const isHeld = `c.relkind in ('r', 'p') and not (c.relhassubclass and exists (select from pg_class f join pg_inherits i on i.inhrelid = f.oid where f.relkind = 'f'))`;
 
 /**
- * Reads tables and views. `$1` are the roles of clients, and `$3` others whose privileges are asked for.
+ * Reads tables and views. `$1` are the roles of clients, and `$3` others whose privileges are asked for. `$4` is the only one that is read, or null.
  * Where a foreign key is not enforced on the rows of children, it says nothing about what a query of the parent finds.
  */
 export const relationsStatement = `
@@ -91,5 +91,5 @@ export const relationsStatement = `
         from unnest(array['select', 'insert', 'update', 'delete', 'truncate']) as command) as granted) as privileges
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
-  where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${isSeen}
+  where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${isSeen} and ($4::text is null or c.oid = to_regclass($4))
   order by name`;

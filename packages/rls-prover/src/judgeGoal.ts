@@ -1,0 +1,105 @@
+import type { Acceptances } from './acceptances.ts';
+import type { Relation } from './catalogue.ts';
+import type { Counterexample } from './counterexample.ts';
+import type { Hints } from './ExampleRows.ts';
+import { type BoundGoal, isPrivileged } from './goals.ts';
+import { createHashes } from './hashes.ts';
+import type { Judgement } from './interface.ts';
+import { TooLarge } from './problem.ts';
+import type { Prover } from './prover.ts';
+import { type Given, type Question, questionOf } from './questions.ts';
+
+/** Looks for a row that shows a violation. Resolves to what it shows, or to null. */
+export type Refute = (goal: BoundGoal, hints: Hints) => Promise<Counterexample | null>;
+export const refuteNothing: Refute = async () => null;
+
+/** By what judgements are made. */
+export type Judging = {
+  given: Given;
+  prover: Prover;
+  acceptances: Acceptances;
+  hashOf: (goal: BoundGoal) => string;
+  refute: Refute;
+};
+
+export const createJudging = (
+  given: Given,
+  prover: Prover,
+  acceptances: Acceptances,
+  refute = refuteNothing,
+): Judging => ({ given, prover, acceptances, hashOf: createHashes(given.catalogue), refute });
+
+/** Judges a goal by privileges, by the solver, or by a row that shows a violation. */
+export async function judgeGoal(goal: BoundGoal, judging: Judging): Promise<Judgement> {
+  const { acceptances, hashOf, refute } = judging;
+  const { invariant, relation, command, role } = goal;
+  const named = { invariant: invariant.name, relation: relation.name, command, role, hash: hashOf(goal) };
+  // A judgement that is accepted needs no counterexample.
+  const found = await decide(goal, { ...judging, refute: acceptances.has(named) ? refuteNothing : refute }).catch(
+    tooLarge,
+  );
+  return acceptances.applied({ ...named, counterexample: null, ...found, accepted: null });
+}
+
+type Found = Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'> & Partial<Pick<Judgement, 'counterexample'>>;
+
+function tooLarge(error: unknown): Found {
+  if (!(error instanceof TooLarge)) throw error;
+  return { verdict: 'unproven', why: 'not understood: its formula is too large', isByPrivilege: false };
+}
+
+async function decide(goal: BoundGoal, { given, prover: { solver }, refute }: Judging): Promise<Found> {
+  const question = questionOf(goal, given);
+  const isWhole = question.problem.denied.size === 0;
+  if (question.formula === 'false' && isWhole) {
+    const why = isPrivileged(goal, given.catalogue) ? 'no policy lets such a row pass' : 'not granted';
+    return { verdict: 'proven', why, isByPrivilege: true };
+  }
+  const shown = shownOf(goal, question);
+  const first = await solver.solve(question.problem.script(question.formula, shown));
+  if (first.status === 'unsat' && isWhole)
+    return { verdict: 'proven', why: 'for all claims and rows', isByPrivilege: false };
+  const again = questionOf(goal, given, true);
+  const second = isWhole ? await solver.solve(again.problem.script(again.formula)) : first;
+  if (second.status === 'unsat' && again.problem.denied.size === 0)
+    return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
+  const found = await refute(goal, hintsOf(goal.relation, question, first.values));
+  if (found) return { verdict: 'refuted', why: found.what, isByPrivilege: false, counterexample: found.statements };
+  const { denied } = again.problem;
+  const unknowns = [...(denied.size > 0 ? denied : again.problem.unknowns)];
+  if (unknowns.length > 0) return { verdict: 'unproven', why: notUnderstood(unknowns), isByPrivilege: false };
+  const why =
+    first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
+  return { verdict: 'unproven', why, isByPrivilege: false };
+}
+
+const notUnderstood = (unknowns: readonly string[]) =>
+  `not understood: ${unknowns.slice(0, 3).join('; ')}${unknowns.length > 3 ? `; and ${unknowns.length - 3} more` : ''}`;
+
+/** Terms whose values make an example out of a row: columns of the row that is read or written. */
+function shownOf({ relation, command }: BoundGoal, { formula }: Question): ReadonlyMap<string, string> {
+  const row = command === 'insert' ? '|new|' : '|old|';
+  if (relation.kind === 'view' || !formula.includes(row)) return new Map();
+  const shown = new Map<string, string>();
+  for (const { name, type } of relation.columns) {
+    const [value, isNull] = [`(|${relation.name}.${name}| ${row})`, `(|null ${relation.name}.${name}| ${row})`];
+    if (formula.includes(value)) shown.set(name, type === 'bool' ? `(ite ${value} 1 0)` : value);
+    if (formula.includes(isNull)) shown.set(`${name} is null`, `(ite ${isNull} 1 0)`);
+  }
+  return shown;
+}
+
+function hintsOf(relation: Relation, { problem }: Question, values: ReadonlyMap<string, string>): Hints {
+  const hints = new Map<string, string | null>();
+  for (const { name, type } of relation.columns) {
+    const value = values.get(name)?.replace(/^\(- (\d+)\)$/, '-$1');
+    if (values.get(`${name} is null`) === '1') hints.set(name, null);
+    else if (value !== undefined && /^int\d$/.test(type)) hints.set(name, value);
+    else if (value !== undefined && type === 'bool') hints.set(name, value === '1' ? 'true' : 'false');
+    else if (value !== undefined) {
+      const text = problem.literals.get(value);
+      if (text !== undefined) hints.set(name, text);
+    }
+  }
+  return hints;
+}
