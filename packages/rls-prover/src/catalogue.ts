@@ -24,8 +24,10 @@ export type Catalogue = {
   settings: ReadonlySet<string>;
   /** Functions that are not PostgreSQL's own and have the name of one that is. */
   ownNames: ReadonlySet<string>;
-  /** Domains whose check calls a function of the database's own. */
-  checkedDomains: ReadonlySet<string>;
+  /** Domains whose check calls a function of the database's own, and types that are made of them. */
+  checkedTypes: ReadonlySet<string>;
+  /** Functions of casts that PostgreSQL makes where nobody writes one. */
+  implicitCasts: ReadonlySet<string>;
   /** Composite types, which are null when their parts are. */
   composites: ReadonlySet<string>;
   /** Whether there is a collation that takes different texts for equal. */
@@ -104,6 +106,8 @@ export type Routine = {
   source: string | null;
   parameters: { name: string; type: string }[];
   returns: string;
+  /** The types of its parameters and results by their own names, domains as domains. */
+  types: string[];
   returnsSet: boolean;
   isDefiner: boolean;
   isStrict: boolean;

@@ -86,7 +86,7 @@ export const constructs: Readonly<Record<string, Construct>> = {
     meaning:
       '`current_setting` is exact. A function of the database is its body when that is one expression, or any value when what it does is understood and it writes nothing. ' +
       '`select f()` of a function that returns a set has the rows of its body, if that is one query. ' +
-      "PostgreSQL's own are any value if they are immutable or `harmless` (functions.ts). An argument by its name, `variadic`, defaults, " +
+      "PostgreSQL's own are any value if they are immutable or `harmless` (effects.ts). An argument by its name, `variadic`, defaults, " +
       'results among parameters and other overloads are not understood.',
     source: 'SQL Syntax, Calling Functions; Type Conversion, Functions',
     example: `tenant_id = app.tenant_id() and length(name) = length(name)`,

@@ -80,6 +80,10 @@ export function questionsOfBody(
   const { calls } = namesIn([body, ...queriesBelow(body, catalogue, parser)]);
   if (effectsOf(routine, catalogue, parser).writes || [...calls].some(mayRead))
     return 'its body calls what may read or change more';
+  const casts = [...catalogue.functions].filter(
+    ([name, all]) => all.some((one) => catalogue.implicitCasts.has(one.signature)) && mayRead(name),
+  );
+  if (casts.length > 0) return 'its body may cast by a function that may read or change more';
   return [...new Set(invariants.map(({ name }) => name))].map((name) => {
     const problem = new Problem();
     const env = createEnvironment(given, problem, routine.owner, routine.signature);

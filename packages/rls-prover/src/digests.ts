@@ -20,8 +20,8 @@ export class Digests {
   /** @param rest what every judgement depends on, beside the catalogue */
   constructor(catalogue: Catalogue, invariants: readonly Invariant[], rest: unknown) {
     this.#invariants = invariants;
-    const { relations, paths: _, functions, triggers, composites, families, checkedDomains, ...others } = catalogue;
-    this.#types = [...composites, ...checkedDomains, ...[...families].map((pair) => pair.join(' '))].sort();
+    const { relations, paths: _, functions, triggers, composites, families, checkedTypes, ...others } = catalogue;
+    this.#types = [...composites, ...checkedTypes, ...[...families].map((pair) => pair.join(' '))].sort();
     for (const relation of relations.values()) {
       const own = triggers.filter((trigger) => trigger.relation === relation.name);
       this.#add(relation.name, JSON.stringify([relation, own]));

@@ -97,12 +97,16 @@ function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): O
 }
 
 /** What is not understood of a function's own text. */
-function problemsOf(routine: Routine, { kinds: found, statements: all }: Body, catalogue: Catalogue): string[] {
+function problemsOf(
+  routine: Routine,
+  { kinds: found, statements: all, variables }: Body,
+  catalogue: Catalogue,
+): string[] {
   const { calls, operators, types } = namesIn(all);
   const isOwn = (name: string) =>
     name.includes('.') ? !name.startsWith('pg_catalog.') : catalogue.operators.has(name);
   const casts = new Set([...catalogue.casts].flatMap((cast) => cast.split(' ')));
-  const values = [...types, ...routine.parameters.map(({ type }) => type), routine.returns];
+  const values = new Set([...types, ...routine.types]);
   return [
     ...routine.settings
       .filter((setting) => !harmlessSettings.test(setting))
@@ -113,7 +117,11 @@ function problemsOf(routine: Routine, { kinds: found, statements: all }: Body, c
     ...all.flatMap((statement) => Object.keys(statement).filter((tag) => !statements.test(tag))),
     ...[...calls].filter((name) => !isKnown(name, catalogue)).map((name) => `call of ${name}`),
     ...[...operators].filter(isOwn).map((name) => `operator ${name}`),
-    ...values.filter((name) => catalogue.checkedDomains.has(name)).map((name) => `the check of ${name}`),
+    ...[...catalogue.checkedTypes]
+      .filter(
+        (name) => values.has(name) || variables.some((type) => type.includes(name.slice(name.lastIndexOf('.') + 1))),
+      )
+      .map((name) => `the check of ${name}`),
     ...[...types].filter((name) => casts.has(name)).map((name) => `a cast to ${name}`),
   ];
 }

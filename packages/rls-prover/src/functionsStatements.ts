@@ -31,6 +31,9 @@ export const functionsStatement = `
     l.lanname as language, p.prosrc as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
     (select coalesce(jsonb_agg(jsonb_build_object('name', coalesce(p.proargnames[place], ''), 'type', ${typeName('k.type')}) order by place), '[]')
       from unnest(p.proargtypes::oid[]) with ordinality as k (type, place)) as parameters,
+    array(
+      select distinct tn.nspname || '.' || t.typname from unnest(coalesce(p.proallargtypes, p.proargtypes::oid[]) || p.prorettype) as k (type)
+      join pg_type t on t.oid = k.type join pg_namespace tn on tn.oid = t.typnamespace) as types,
     p.provariadic = 0 and p.pronargdefaults = 0 and not coalesce(p.proargmodes && '{o,b,v,t}', false) and not exists (
       select from unnest(p.proargtypes::oid[]) as k (type) join pg_type t on t.oid = k.type where t.typtype = 'p') as "isExact",
     left(encode(sha256(convert_to(concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16) as hash,

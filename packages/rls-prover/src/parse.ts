@@ -18,6 +18,8 @@ export type Body = {
   statements: Node[];
   /** The kinds of PL/pgSQL's statements, such as `dynexecute`. */
   kinds: ReadonlySet<string>;
+  /** The types of PL/pgSQL's variables, as they are written. */
+  variables: readonly string[];
   /** The columns of `new` that a trigger may assign; null is any. */
   assigned: readonly string[] | null;
 };
@@ -79,7 +81,7 @@ function parseReturned(source: string | null): string | null {
 
 function parseSql(body: string): Body {
   if (body.trim() === '') throw new NotUnderstood('a body that is stored parsed');
-  return { statements: statementsOf(body), kinds: new Set(), assigned: [] };
+  return { statements: statementsOf(body), kinds: new Set(), variables: [], assigned: [] };
 }
 
 function parsePlPgSql(source: string): Body {
@@ -127,7 +129,11 @@ function bodyOf(tree: PlPgSql): Body {
     const field = datums[number]?.PLpgSQL_recfield;
     return field && (field.recparentno ?? 0) === 0 ? [field.fieldname] : [];
   });
-  return { statements, kinds, assigned: isOther || written.includes(0) ? null : columns };
+  const variables = datums.flatMap(({ PLpgSQL_var: value, PLpgSQL_rec: record }) => {
+    const type = (value ?? record)?.datatype?.PLpgSQL_type?.typname;
+    return type === undefined ? [] : [type];
+  });
+  return { statements, kinds, variables, assigned: isOther || written.includes(0) ? null : columns };
 }
 
 /** The numbers of the variables that a statement of PL/pgSQL writes. Zero is left out where it is one. */
@@ -169,10 +175,16 @@ type Statement = {
 };
 type Target = { PLpgSQL_row?: { fields?: { varno?: number }[] }; PLpgSQL_rec?: { dno?: number } };
 
+type Variable = { datatype?: { PLpgSQL_type?: { typname?: string } } };
+
 type PlPgSql = {
   plpgsql_funcs?: {
     PLpgSQL_function?: {
-      datums?: { PLpgSQL_recfield?: { fieldname: string; recparentno?: number } }[];
+      datums?: {
+        PLpgSQL_recfield?: { fieldname: string; recparentno?: number };
+        PLpgSQL_var?: Variable;
+        PLpgSQL_rec?: Variable;
+      }[];
       action?: {
         PLpgSQL_stmt_block?: {
           exceptions?: unknown;

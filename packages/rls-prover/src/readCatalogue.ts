@@ -1,10 +1,11 @@
 import type { Builtin, Catalogue, Relation, Result, Role, Routine, Trigger } from './catalogue.ts';
-import { isOwn, typeName } from './fragments.ts';
+import { isOwn, signature, typeName } from './fragments.ts';
 import { functionsStatement, triggersStatement } from './functionsStatements.ts';
 import type { Options } from './interface.ts';
 import { unquoted } from './names.ts';
 import { relationsStatement } from './relationsStatement.ts';
 
+type Own = { operators: string[]; casts: string[]; implicit: string[]; names: string[]; hasOrders: boolean };
 type Question = Pick<Options, 'client' | 'roles' | 'claims' | 'invariants' | 'assumptions'>;
 
 /** Reads it. PostgreSQL's own objects come unqualified, and all others with their schema. */
@@ -17,11 +18,12 @@ export async function readCatalogue(question: Question): Promise<Catalogue> {
   const functions = new Map<string, Routine[]>();
   for (const routine of await read<Routine>(functionsStatement, ...seen))
     functions.set(routine.name, [...(functions.get(routine.name) ?? []), routine]);
-  const [own] = await read<{ operators: string[]; casts: string[]; names: string[]; hasOrders: boolean }>(ownStatement);
+  const [own] = await read<Own>(ownStatement);
   const catalogue: Omit<Catalogue, 'relations' | 'paths'> = {
     functions,
     triggers: await read<Trigger>(triggersStatement, ...seen),
-    checkedDomains: new Set((await read<{ type: string }>(domainsStatement)).map(({ type }) => type)),
+    checkedTypes: new Set((await read<{ type: string }>(checkedTypesStatement)).map(({ type }) => type)),
+    implicitCasts: new Set(own?.implicit),
     composites: new Set((await read<{ type: string }>(compositesStatement)).map(({ type }) => type)),
     roles: byName(await read<Role>(rolesStatement)),
     builtins: byName(await read<Builtin & { name: string }>(builtinsStatement)),
@@ -68,11 +70,17 @@ async function readSeen({ client, roles, assumptions }: Question): Promise<[stri
 const byName = <Named extends { name: string }>(rows: readonly Named[]) => new Map(rows.map((row) => [row.name, row]));
 
 /** By their own names; a check that depends on no function of the database's own reads nothing. */
-const domainsStatement = `
-  select n.nspname || '.' || t.typname as type from pg_type t join pg_namespace n on n.oid = t.typnamespace
-  where t.typtype = 'd' and exists (
-    select from pg_constraint k join pg_depend d on d.classid = 'pg_constraint'::regclass and d.objid = k.oid
-    where k.contypid = t.oid and d.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass))`;
+const checkedTypesStatement = `
+  with recursive checked (oid) as (
+    select t.oid from pg_type t
+    where t.typtype = 'd' and exists (
+      select from pg_constraint k join pg_depend d on d.classid = 'pg_constraint'::regclass and d.objid = k.oid
+      where k.contypid = t.oid and d.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass))
+    union
+    select t.oid from checked c join pg_type t on c.oid in (t.typbasetype, t.typelem)
+      or exists (select from pg_attribute a where a.attrelid = t.typrelid and a.atttypid = c.oid and not a.attisdropped)
+      or exists (select from pg_range r where r.rngsubtype = c.oid and t.oid in (r.rngtypid, r.rngmultitypid)))
+  select n.nspname || '.' || t.typname as type from checked join pg_type t using (oid) join pg_namespace n on n.oid = t.typnamespace`;
 
 const compositesStatement = `
   select ${typeName('t.oid')} as type from pg_type t
@@ -110,6 +118,9 @@ const ownStatement = `
       select ${typeName('k.castsource')} || ' ' || ${typeName('k.casttarget')} from pg_cast k
       join pg_type s on s.oid = k.castsource join pg_type t on t.oid = k.casttarget
       where ${isOwn('k.oid')}) as casts,
+    array(
+      select ${signature} from pg_cast k join pg_proc p on p.oid = k.castfunc join pg_namespace n on n.oid = p.pronamespace
+      where ${isOwn('k.oid')} and k.castcontext <> 'e') as implicit,
     array(
       select distinct p.proname::text from pg_proc p
       where ${isOwn('p.oid')}

@@ -6,6 +6,10 @@ const helper = (body: string, options = '') =>
   `create function app.helper() returns text language sql stable ${options} as $$ ${body} $$; revoke execute on function app.helper() from public;`;
 const outer = (body: string, options = definer) =>
   `create function app.entry() returns text language sql stable ${options} as $$ ${body} $$; grant execute on function app.entry() to member;`;
+/** A domain whose check reads everything. */
+const checked = `create function app.check_name(text) returns boolean language plpgsql stable as $$ begin
+        if $1 in (select name from app.users where tenant_id = :B0) then raise exception 'taken by %', (select min(tenant_id::text) from app.users where name = $1 and tenant_id = :B0); end if; return true; end $$;
+      create domain app.free_name as text check (app.check_name(value));`;
 const calls = { act: 'select app.entry()', sees, names: /app\.entry/ };
 
 /** D4: what a function with the rights of its owner calls reads more than its own text. */
@@ -39,10 +43,30 @@ export const nested: Tries = {
       create cast (app.key as text) with function app.look(app.key); ${outer('select row(1)::app.key::text')}`,
   },
   "asks a domain's check": {
-    given: `create function app.check_name(text) returns boolean language plpgsql stable as $$ begin
-        if $1 in (select name from app.users where tenant_id = :B0) then raise exception 'taken by %', (select min(tenant_id::text) from app.users where name = $1 and tenant_id = :B0); end if; return true; end $$;
-      create domain app.free_name as text check (app.check_name(value)); ${outer(`select 'A name'::app.free_name::text`)}`,
+    given: `${checked} ${outer(`select 'A name'::app.free_name::text`)}`,
     ...calls,
+  },
+  "asks the check of a parameter's domain": {
+    ...calls,
+    given: `${checked} create function app.helper(app.free_name) returns text language sql stable as $$ select 'a' $$; ${outer(`select app.helper('A name')`)}`,
+  },
+  "asks the check of a result's domain": {
+    ...calls,
+    given: `${checked} create function app.helper() returns app.free_name language sql stable as $$ select 'A name' $$; ${outer('select app.helper()')}`,
+  },
+  "asks the check of a variable's domain": {
+    ...calls,
+    given: `${checked} create function app.helper() returns text language plpgsql stable as $$ declare t app.free_name := 'A name'; begin return t; end $$; ${outer('select app.helper()')}`,
+  },
+  "asks the check of a column's domain in a composite": {
+    ...calls,
+    given: `${checked} create type app.holder as (name app.free_name); ${outer(`select j.name::text from jsonb_populate_record(null::app.holder, '{"name": "A name"}') j`)}`,
+  },
+  'casts where no cast is written': {
+    ...calls,
+    given: `create type app.key as (n text); create function app.look(text) returns app.key language sql stable as $$ select row((${everything}))::app.key $$;
+      create cast (text as app.key) with function app.look(text) as implicit; revoke execute on function app.look(text) from public;
+      create function app.helper(app.key) returns text language sql stable as $$ select to_jsonb($1)::text $$; ${outer(`select app.helper(lower('A'))`)}`,
   },
   'calls a window function of text': {
     ...{ ...calls, sees: /bbbbbbbb/ },
@@ -54,7 +78,7 @@ export const nested: Tries = {
         if n > 0 then return app.second(n - 1); end if; execute 'select string_agg(name || tenant_id, '','') from app.users' into t; return t; end $$;
       create function app.second(n int) returns text language sql stable as $$ select app.first(n) $$;
       create function app.before() returns text language sql stable ${definer} as $$ select app.first(0) $$;
-      revoke execute on all functions in schema app from public; grant execute on function app.tenant_id(), app.user_id() to member; ${outer('select app.second(0)')}`,
+      revoke execute on all functions in schema app from public; grant execute on function app.tenant_id(), app.user_id(), app.before() to member; ${outer('select app.second(0)')}`,
     names: /app\.entry/,
   },
   'calls one in another language': {
