@@ -27,7 +27,7 @@ const callersOf = `array(
 export const functionsStatement = `
   with part (oid) as (${partsStatement})
   select
-    n.nspname || '.' || p.proname as name, ${signature} as signature,
+    format('%I.%I', n.nspname, p.proname) as name, ${signature} as signature,
     l.lanname as language, p.prosrc as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
     (select coalesce(jsonb_agg(jsonb_build_object('name', coalesce(p.proargnames[place], ''), 'type', ${typeName('k.type')}) order by place), '[]')
       from unnest(p.proargtypes::oid[]) with ordinality as k (type, place)) as parameters,

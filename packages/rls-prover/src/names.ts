@@ -4,9 +4,11 @@ import type { FuncCall, Node } from './parse.ts';
 const joined = (parts: readonly string[]): string =>
   parts.map((part) => (/[."]/.test(part) ? JSON.stringify(part) : part)).join('.');
 
+const textsOf = (path: readonly Node[]): string[] =>
+  path.map((part) => ('String' in part ? (part.String.sval ?? '') : ''));
+
 /** A name as it is written in a parse tree. */
-export const pathOf = (path: readonly Node[]): string =>
-  joined(path.map((part) => ('String' in part ? (part.String.sval ?? '') : '')));
+export const pathOf = (path: readonly Node[]): string => joined(textsOf(path));
 
 /** The parts of a name as PostgreSQL prints it, in quotes where it needs them. */
 export const partsOf = (printed: string): string[] =>
@@ -30,7 +32,6 @@ export function namesIn(trees: object): Names {
   const targets: Readonly<Record<string, Set<string>>> = {
     operName: operators,
     useOp: operators,
-    names: types,
     name: operators,
   };
   const walk = (node: unknown): void => {
@@ -39,6 +40,8 @@ export function namesIn(trees: object): Names {
       keys.add(key);
       // The name of an `A_Expr` is an operator's; that of other nodes is a text.
       if (key === 'funcname') calls.add(pathOf(value) + givenTo(node as FuncCall));
+      // The catalogue has the names of types without quotes.
+      else if (key === 'names') types.add(textsOf(value).join('.'));
       else if (Array.isArray(value)) targets[key]?.add(pathOf(value));
       else if (key === 'relname' && 'schemaname' in node)
         relations.add(joined([String(node.schemaname), String(value)]));

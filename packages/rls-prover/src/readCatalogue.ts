@@ -16,8 +16,10 @@ export async function readCatalogue(question: Question): Promise<Catalogue> {
     (await client.query(statement, values)).rows as Row[];
   const seen = await readSeen(question);
   const functions = new Map<string, Routine[]>();
-  for (const routine of await read<Routine>(functionsStatement, ...seen))
-    functions.set(routine.name, [...(functions.get(routine.name) ?? []), routine]);
+  for (const routine of await read<Routine>(functionsStatement, ...seen)) {
+    const name = unquoted(routine.name);
+    functions.set(name, [...(functions.get(name) ?? []), { ...routine, name }]);
+  }
   const [own] = await read<Own>(ownStatement);
   const catalogue: Omit<Catalogue, 'relations' | 'paths'> = {
     functions,
