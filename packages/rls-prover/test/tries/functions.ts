@@ -48,7 +48,7 @@ export const nested: Tries = {
   },
   "asks the check of a parameter's domain": {
     ...calls,
-    given: `${checked} create function app.helper(app.free_name) returns text language sql stable as $$ select 'a' $$; ${outer(`select app.helper('A name')`)}`,
+    given: `${checked} create function app.helper(app.free_name) returns text language sql stable as $$ select $1::text $$; ${outer(`select app.helper('A name')`)}`,
   },
   "asks the check of a result's domain": {
     ...calls,
@@ -66,7 +66,7 @@ export const nested: Tries = {
     ...calls,
     given: `create type app.key as (n text); create function app.look(text) returns app.key language sql stable as $$ select row((${everything}))::app.key $$;
       create cast (text as app.key) with function app.look(text) as implicit; revoke execute on function app.look(text) from public;
-      create function app.helper(app.key) returns text language sql stable as $$ select to_jsonb($1)::text $$; ${outer(`select app.helper(lower('A'))`)}`,
+      create function app.helper(app.key) returns text language sql stable as $$ select to_jsonb($1) ->> 'n' $$; ${outer(`select app.helper(lower('A'))`)}`,
   },
   'calls a window function of text': {
     ...{ ...calls, sees: /bbbbbbbb/ },
