@@ -3,7 +3,7 @@ import { findUnknown } from './constructs.ts';
 import { effectsOf, isHarmless } from './effects.ts';
 import { translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
-import { pathOf } from './names.ts';
+import { pathOf, textsOf } from './names.ts';
 import { type FuncCall, type Node, NotUnderstood, type SelectStmt } from './parse.ts';
 import { deepest, type Environment, emptyScope, everything, type Scope } from './scope.ts';
 import { apply, cast, deny, maybeNull, open, scalars } from './values.ts';
@@ -103,17 +103,16 @@ function environmentIn(routine: Routine, env: Environment): Environment {
   };
 }
 
+/** The query whose rows a function returns, where it is translated, and the column that these rows become. */
+export type RowsOfFunction = { query: SelectStmt; scope: Scope; env: Environment; column: string; type: string };
+
 /**
  * The query of which `select f(…)` yields the rows: the body of a function that returns a set.
- * Null for any other query, and for a body that is not one query whose names mean what they say.
+ * Null for any other query, for a body that is not one query whose names mean what they say, and for arguments of several rows.
  */
-export function setOf(
-  select: SelectStmt,
-  outer: Scope,
-  env: Environment,
-): { query: SelectStmt; scope: Scope; env: Environment } | null {
+export function setOf(select: SelectStmt, outer: Scope, env: Environment): RowsOfFunction | null {
   const { targetList: [target, ...others] = [], op: _op, limitOption: _limitOption, ...rest } = select;
-  const call = target && 'ResTarget' in target ? target.ResTarget.val : undefined;
+  const { val: call, name } = target && 'ResTarget' in target ? target.ResTarget : {};
   if (!call || !('FuncCall' in call) || others.length > 0 || Object.values(rest).some(isGiven)) return null;
   if (builtinOf(call.FuncCall, env) !== null || call.FuncCall.over || call.FuncCall.agg_star) return null;
   const [routine, ...overloads] = env.catalogue.functions.get(nameOf(call.FuncCall)) ?? [];
@@ -122,6 +121,7 @@ export function setOf(
     routine?.returnsSet && overloads.length === 0 && routine.isExact && args.length === routine.parameters.length;
   if (!isOne || routine.language !== 'sql' || routine.volatility === 'v' || routine.isStrict || !isPlain(routine))
     return null;
+  if (hasCall(args, (name) => mayBeOfRows(name, env))) return null;
   if (env.isImmutable || env.isFact || env.catalogue.composites.has(routine.returns)) return null;
   const body = bodyOf(routine, env);
   if (!body || !('SubLink' in body) || findUnknown(body) || effectsOf(routine, env.catalogue, env.parser).unknown)
@@ -133,7 +133,10 @@ export function setOf(
     args.map((argument) => translate(argument, outer, env)),
     env,
   );
-  return { query: query.SelectStmt, scope: { ...emptyScope, parameters }, env: environmentIn(routine, env) };
+  return {
+    ...{ query: query.SelectStmt, scope: { ...emptyScope, parameters }, env: environmentIn(routine, env) },
+    ...{ column: name ?? textsOf(call.FuncCall.funcname ?? []).at(-1) ?? '', type: routine.returns },
+  };
 }
 
 const isGiven = (part: unknown) => part !== undefined && part !== false && !(Array.isArray(part) && part.length === 0);
@@ -167,6 +170,14 @@ function called(routine: Routine, args: readonly Value[], env: Environment): Val
   const isOwners = routine.isDefiner && routine.settings.some((setting) => setting.startsWith('search_path='));
   const who = isOwners ? routine.owner : `${env.actor} ${env.user}`;
   return apply(`${routine.signature} as ${who} in ${env.world.name}`, routine.returns, given, env);
+}
+
+/** Whether a function may be an aggregate, or yield several rows; one that is not known may. */
+export function mayBeOfRows(name: string, { catalogue: { builtins, functions, ownNames } }: Environment): boolean {
+  if (ownNames.has(name)) return true;
+  const builtin = builtins.get(name.replace(/^pg_catalog\./, ''));
+  if (builtin) return builtin.isOfRows;
+  return (functions.get(name) ?? [null]).some((routine) => !routine || routine.isOfRows || routine.returnsSet);
 }
 
 /** Whether an expression calls such a function, in its subqueries, too. */

@@ -4,7 +4,8 @@ import type { FuncCall, Node } from './parse.ts';
 const joined = (parts: readonly string[]): string =>
   parts.map((part) => (/[."]/.test(part) ? JSON.stringify(part) : part)).join('.');
 
-const textsOf = (path: readonly Node[]): string[] =>
+/** The parts of a name in a parse tree. */
+export const textsOf = (path: readonly Node[]): string[] =>
   path.map((part) => ('String' in part ? (part.String.sval ?? '') : ''));
 
 /** A name as it is written in a parse tree. */

@@ -1,11 +1,11 @@
 import { translate, translateBoolean } from './expression.ts';
 import { bindAll } from './from.ts';
-import { hasCall, setOf } from './functions.ts';
+import { hasCall, mayBeOfRows, type RowsOfFunction, setOf } from './functions.ts';
 import { and, isTrue, or, type Value } from './logic.ts';
 import type { SelectStmt } from './parse.ts';
 import { renamed, someUnknown } from './rows.ts';
 import { type Continue, deepest, type Environment, queriesOf, type Row, type Scope } from './scope.ts';
-import { open } from './values.ts';
+import { cast, open } from './values.ts';
 
 /**
  * Whether a query yields a row that satisfies a condition.
@@ -71,19 +71,14 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
     : rows;
 }
 
-function forSomeOfSet(set: NonNullable<ReturnType<typeof setOf>>, env: Environment, then: Continue): string {
+/** The rows of a function: one column, which has the function's name and type, or the name that the query gives. */
+function forSomeOfSet(set: RowsOfFunction, env: Environment, then: Continue): string {
   const { actor, user, depth, source, isImmutable } = env;
-  return forSome(set.query, set.scope, set.env, (row, inner) =>
-    then(row, { ...inner, actor, user, depth, source, isImmutable }),
-  );
-}
-
-/** Whether a function may be an aggregate, or yield several rows; one that is not known may. */
-function mayBeOfRows(name: string, { catalogue: { builtins, functions, ownNames } }: Environment): boolean {
-  if (ownNames.has(name)) return true;
-  const builtin = builtins.get(name.replace(/^pg_catalog\./, ''));
-  if (builtin) return builtin.isOfRows;
-  return (functions.get(name) ?? [null]).some((routine) => !routine || routine.isOfRows || routine.returnsSet);
+  return forSome(set.query, set.scope, set.env, (row, inner) => {
+    const within = { ...inner, actor, user, depth, source, isImmutable };
+    const value = () => cast(row.column(row.columns[0] ?? '') ?? open('a column', inner), set.type, inner);
+    return then({ columns: [set.column], column: (name) => (name === set.column ? value() : undefined) }, within);
+  });
 }
 
 /** `distinct` keeps a row of each kind, `distinct on` one of several. */

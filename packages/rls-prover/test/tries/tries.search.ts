@@ -4,6 +4,7 @@ import { across, within } from './cascades.ts';
 import { aggregates, nested, overloads, texts as textsOfFunctions } from './functions.ts';
 import { inheritance } from './inheritance.ts';
 import { rights } from './rights.ts';
+import { sets } from './sets.ts';
 import { openAfter, show } from './show.ts';
 import { columns, texts as textsOfTriggers } from './triggers.ts';
 import type { Tries } from './try.ts';
@@ -35,6 +36,7 @@ describe.each<[string, Tries]>([
   ['a materialized view', materialized],
   ['a view without a barrier', leaks],
   ['an owner of a view', owners],
+  ['a function that returns a set', sets],
   ['a composite value', composites],
   ['a trigger that changes who the client is', textsOfTriggers],
   ['a column that is not granted', columns],
