@@ -4,7 +4,7 @@
  */
 export const fileSeconds: Readonly<Record<string, number>> = {
   'audit/prove/mistakes.system.ts': 300,
-  'audit/prove/mutations.system.ts': 190,
+  'audit/prove/mutations.system.ts': 90,
   'audit/prove/worlds.system.ts': 220,
   'schemas.search.ts': 150,
   'tries/tries.search.ts': 100,
