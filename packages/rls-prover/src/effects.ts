@@ -102,7 +102,7 @@ function problemsOf(
   { kinds: found, statements: all, variables }: Body,
   catalogue: Catalogue,
 ): string[] {
-  const { calls, operators, types } = namesIn(all);
+  const { calls, operators, types, changed } = namesIn(all);
   const isOwn = (name: string) =>
     name.includes('.') ? !name.startsWith('pg_catalog.') : catalogue.operators.has(name);
   const casts = new Set([...catalogue.casts].flatMap((cast) => cast.split(' ')));
@@ -122,9 +122,18 @@ function problemsOf(
         (name) => values.has(name) || variables.some((type) => type.includes(name.slice(name.lastIndexOf('.') + 1))),
       )
       .map((name) => `the check of ${name}`),
+    ...[...changed]
+      .filter((path) => !isKnownTable(path, catalogue))
+      .map((path) => `a change of ${path.replace(/^\./, '')}`),
     ...[...types].filter((name) => casts.has(name)).map((name) => `a cast to ${name}`),
   ];
 }
+
+/** PostgreSQL's own are not: an update of `pg_settings`, or of a view of it, sets a claim. */
+const isKnownTable = (path: string, { paths }: Catalogue): boolean => {
+  const relation = paths.get(path);
+  return relation !== undefined && !(relation.definition !== null && /\bpg_settings\b/.test(relation.definition));
+};
 
 function isKnown(name: string, catalogue: Catalogue): boolean {
   // A literal name that is no claim's, and of no setting of PostgreSQL's but a time limit.

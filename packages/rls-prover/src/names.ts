@@ -18,8 +18,11 @@ export const partsOf = (printed: string): string[] =>
 /** The name that a parse tree has for what PostgreSQL prints. */
 export const unquoted = (printed: string): string => joined(partsOf(printed));
 
-/** What parse trees mention: functions, operators, types and relations by name, and all keys of nodes, such as `whereClause`. */
-type Names = Readonly<Record<'calls' | 'operators' | 'types' | 'relations' | 'keys', ReadonlySet<string>>>;
+/**
+ * What parse trees mention: functions, operators, types and relations by name, the relations that statements change, and all keys of nodes,
+ * such as `whereClause`.
+ */
+type Names = Readonly<Record<'calls' | 'operators' | 'types' | 'relations' | 'changed' | 'keys', ReadonlySet<string>>>;
 
 const memory = new WeakMap<object, Names>();
 
@@ -28,6 +31,7 @@ export function namesIn(trees: object): Names {
   const known = memory.get(trees);
   if (known) return known;
   const [calls, types, relations, keys] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
+  const changed = new Set<string>();
   // A `case` with an argument and `using` compare without saying so.
   const operators = new Set(['=']);
   const targets: Readonly<Record<string, Set<string>>> = {
@@ -39,6 +43,7 @@ export function namesIn(trees: object): Names {
     if (typeof node !== 'object' || node === null) return;
     for (const [key, value] of Object.entries(node)) {
       keys.add(key);
+      if (/^(Insert|Update|Delete|Merge)Stmt$/.test(key)) changed.add(targetOf(value));
       // The name of an `A_Expr` is an operator's; that of other nodes is a text.
       if (key === 'funcname') calls.add(pathOf(value) + givenTo(node as FuncCall));
       // The catalogue has the names of types without quotes.
@@ -50,10 +55,14 @@ export function namesIn(trees: object): Names {
     }
   };
   walk(trees);
-  const names = { calls, operators, types, relations, keys };
+  const names = { calls, operators, types, relations, changed, keys };
   memory.set(trees, names);
   return names;
 }
+
+/** The relation that a statement changes; without a schema it is none of the catalogue's. */
+const targetOf = ({ relation }: { relation?: { schemaname?: string; relname?: string } }): string =>
+  joined([relation?.schemaname ?? '', relation?.relname ?? '']);
 
 /** The columns of `old`, `new` and `claims` that an invariant's expression names. */
 export const referencesIn = (expression: Node): { row: string; column: string }[] =>
