@@ -1,4 +1,7 @@
 import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Catalogue } from './catalogue.ts';
 import type { Goal, Invariant } from './interface.ts';
 
@@ -28,8 +31,9 @@ export class Digests {
     }
     for (const [name, overloads] of functions) this.#add(name, JSON.stringify(overloads));
     const events = triggers.filter(({ relation }) => relation === null);
-    this.#rest = JSON.stringify([rest, events, others], (_key, value) =>
-      value instanceof Map || value instanceof Set ? [...value].sort() : value,
+    this.#rest = JSON.stringify(
+      [rest, hashOfFiles(fileURLToPath(new URL('.', import.meta.url))), events, others],
+      (_key, value) => (value instanceof Map || value instanceof Set ? [...value].sort() : value),
     );
     this.#connect();
   }
@@ -79,6 +83,14 @@ export class Digests {
     for (const word of new Set(wordsIn(text))) for (const name of this.#byWord.get(word) ?? []) named.add(name);
     return named;
   }
+}
+
+/** A hash of the prover itself: what another version of it has proven is proven again. */
+export function hashOfFiles(folder: string): string {
+  const hash = createHash('sha256');
+  const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => /\.[jt]s$/.test(name));
+  for (const name of files.sort()) hash.update(JSON.stringify([name, readFileSync(join(folder, name), 'utf8')]));
+  return hash.digest('hex');
 }
 
 const wordsIn = (text: string): string[] => text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu) ?? [];
