@@ -7,19 +7,16 @@ import { copyFileSync, existsSync, readFileSync, renameSync, rmSync, writeFileSy
  * Node.js strips no types below a folder `node_modules`, so a package needs JavaScript. npm reads `package.json` again after `prepack`, and
  * `postpack` puts back the workspace's own: `node pack.ts` and `node pack.ts --undo`.
  */
-const [manifest, own, license] = ['package.json', 'package.json.own', 'LICENSE'].map(
-  (name) => new URL(name, import.meta.url),
-) as [URL, URL, URL];
+const manifest = new URL('package.json', import.meta.url);
+const own = new URL('package.json.own', import.meta.url);
 const dist = new URL('dist', import.meta.url);
 
 // What an interrupted `npm pack` has left.
 if (existsSync(own)) renameSync(own, manifest);
-for (const made of [dist, license]) rmSync(made, { recursive: true, force: true });
+rmSync(dist, { recursive: true, force: true });
 
 if (!process.argv.includes('--undo')) {
   execFileSync('tsc', ['-p', 'tsconfig.pack.json'], { cwd: import.meta.dirname, stdio: 'inherit' });
-  const shared = new URL('../../LICENSE', import.meta.url);
-  if (existsSync(shared)) copyFileSync(shared, license);
   const text = readFileSync(manifest, 'utf8');
   copyFileSync(manifest, own);
   writeFileSync(manifest, text.replaceAll(/\bsrc\/([\w/]+)\.ts\b/g, 'dist/$1.js'));

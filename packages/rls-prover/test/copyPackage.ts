@@ -17,7 +17,7 @@ export async function copyPackage() {
   const copy = join(folder, 'package');
   await cp(source, copy, {
     recursive: true,
-    filter: (path) => !/\/(dist|test|node_modules|LICENSE|package\.json\.own)$/.test(path),
+    filter: (path) => !/\/(dist|test|node_modules|package\.json\.own)$/.test(path),
   });
   await symlink(modules, join(copy, 'node_modules'));
   const env = { ...process.env, PATH: `${join(modules, '.bin')}:${process.env.PATH}` };
