@@ -13,7 +13,8 @@ describe.each(isWhole ? names : names.slice(0, 1))('the schema of a %s', (name) 
     database = await openForeign(name);
     const { code, out, error } = await database.run();
     expect({ code, error }).toEqual({ code: 1, error: '' });
-    printed = out;
+    // Rows are inserted at the time of the run.
+    printed = out.replaceAll(/'\d{4}-\d\d-\d\dT[\d:.+-]+'/g, "'2026-01-01T00:00:00+00:00'");
   });
   afterAll(() => database.stop());
 
