@@ -12,19 +12,21 @@ import type { Goal, Invariant } from './interface.ts';
  * judgement with the same digest is the same judgement.
  */
 export class Digests {
-  readonly #texts = new Map<string, string>();
+  readonly #nodes = new Map<string, Node>();
   readonly #byWord = new Map<string, Set<string>>();
-  readonly #near = new Map<string, ReadonlySet<string>>();
-  /** What is known of types, which counts where a text names one. */
-  readonly #types: readonly string[];
+  /** What is known of types, by the words of their names. It counts where a text names one. */
+  readonly #types = new Map<string, string[]>();
   readonly #rest: string;
-  readonly #invariants: readonly Invariant[];
+  readonly #invariants: ReadonlyMap<string, readonly Invariant[]>;
+  /** Hashes of closures, since commands and roles have them in common. */
+  readonly #closures = new Map<string, string>();
 
   /** @param rest what every judgement depends on, beside the catalogue */
   constructor(catalogue: Catalogue, invariants: readonly Invariant[], rest: unknown) {
-    this.#invariants = invariants;
+    this.#invariants = Map.groupBy(invariants, ({ name, relation = '*' }) => `${name} ${relation}`);
     const { relations, paths: _, functions, triggers, composites, families, checkedTypes, ...others } = catalogue;
-    this.#types = [...composites, ...checkedTypes, ...[...families].map((pair) => pair.join(' '))].sort();
+    for (const type of [...composites, ...checkedTypes, ...[...families].map((pair) => pair.join(' '))].sort())
+      for (const word of wordsIn(type)) this.#types.set(word, [...(this.#types.get(word) ?? []), type]);
     for (const relation of relations.values()) {
       const own = triggers.filter((trigger) => trigger.relation === relation.name);
       this.#add(relation.name, JSON.stringify([relation, own]));
@@ -40,47 +42,54 @@ export class Digests {
 
   /** A hash of what a goal depends on. */
   of({ invariant, relation, command, role }: Goal): string {
-    const statedOf = (about: string) =>
-      this.#invariants.filter((one) => one.name === invariant && (one.relation ?? '*') === about);
-    const stated = statedOf('*');
+    const key = JSON.stringify([invariant, relation]);
+    const closure = this.#closures.get(key) ?? this.#hashOfClosure(invariant, relation);
+    this.#closures.set(key, closure);
+    return hashOf([closure, command, role]).slice(0, 16);
+  }
+
+  #hashOfClosure(invariant: string, relation: string): string {
+    const stated: Invariant[] = [];
     const found = new Set<string>();
-    const left = [relation, ...this.#named(JSON.stringify(stated))];
+    const left = [relation];
+    const state = (about: string) => {
+      const own = this.#invariants.get(`${invariant} ${about}`) ?? [];
+      stated.push(...own);
+      if (own.length > 0) left.push(...this.#named(new Set(wordsIn(JSON.stringify(own)))));
+    };
+    state('*');
     for (let name = left.pop(); name !== undefined; name = left.pop()) {
       if (found.has(name)) continue;
       found.add(name);
-      const own = statedOf(name);
-      stated.push(...own);
-      left.push(...(this.#near.get(name) ?? []), ...this.#named(JSON.stringify(own)));
+      state(name);
+      left.push(...(this.#nodes.get(name)?.near ?? []));
     }
-    const texts = [...found].sort().map((name) => [name, this.#texts.get(name)]);
-    const words = new Set(wordsIn(JSON.stringify([stated, texts])));
-    const types = this.#types.filter((type) => wordsIn(type).some((word) => words.has(word)));
-    return createHash('sha256')
-      .update(JSON.stringify([stated, relation, command, role, texts, types, this.#rest]))
-      .digest('hex')
-      .slice(0, 16);
+    const nodes = [...found].sort().map((name) => [name, this.#nodes.get(name)?.hash]);
+    const words = new Set(wordsIn(JSON.stringify(stated)));
+    for (const name of found) for (const word of this.#nodes.get(name)?.words ?? []) words.add(word);
+    const types = new Set([...words].sort().flatMap((word) => this.#types.get(word) ?? []));
+    return hashOf([invariant, relation, stated, nodes, [...types], this.#rest]);
   }
 
   #add(name: string, text: string): void {
-    this.#texts.set(name, text);
+    const isAsked = /"kind":"view"|"parents":\["/.test(text);
+    this.#nodes.set(name, { hash: hashOf(text), words: new Set(wordsIn(text)), isAsked, near: new Set() });
     const bare = wordsIn(name).at(-1) ?? name;
     this.#byWord.set(bare, (this.#byWord.get(bare) ?? new Set()).add(name));
   }
 
   /** What an object names, and who names it: a change through a view, of a parent or by an action counts, too. */
   #connect(): void {
-    const near = new Map([...this.#texts.keys()].map((name) => [name, new Set<string>()]));
-    for (const [name, text] of this.#texts)
-      for (const other of this.#named(text)) {
-        near.get(name)?.add(other);
-        if (/"kind":"view"|"parents":\["/.test(text)) near.get(other)?.add(name);
+    for (const [name, { words, isAsked, near }] of this.#nodes)
+      for (const other of this.#named(words)) {
+        near.add(other);
+        if (isAsked) this.#nodes.get(other)?.near.add(name);
       }
-    for (const [name, names] of near) this.#near.set(name, names);
   }
 
-  #named(text: string): Set<string> {
+  #named(words: ReadonlySet<string>): Set<string> {
     const named = new Set<string>();
-    for (const word of new Set(wordsIn(text))) for (const name of this.#byWord.get(word) ?? []) named.add(name);
+    for (const word of words) for (const name of this.#byWord.get(word) ?? []) named.add(name);
     return named;
   }
 }
@@ -92,5 +101,14 @@ export function hashOfFiles(folder: string): string {
   for (const name of files.sort()) hash.update(JSON.stringify([name, readFileSync(join(folder, name), 'utf8')]));
   return hash.digest('hex');
 }
+/** A relation or a function, and those that it names or that a change of it may come from. */
+type Node = {
+  readonly hash: string;
+  readonly words: ReadonlySet<string>;
+  readonly isAsked: boolean;
+  readonly near: Set<string>;
+};
+
+const hashOf = (value: unknown) => createHash('sha256').update(JSON.stringify(value)).digest('hex');
 
 const wordsIn = (text: string): string[] => text.match(/[\p{L}_][\p{L}\p{N}_$]*/gu) ?? [];
