@@ -81,6 +81,21 @@ describe('a function that returns a set', () => {
     expect(await openBy(using, isMine, [mine('s.id is not null')])).toEqual(open);
   });
 
+  test('casts what its query yields to what it returns', async () => {
+    const numbers = `create table app.numbers (n numeric not null); grant select on app.numbers to member; alter table app.users add column size int not null default 0;
+      ${functionOf('sizes', 'setof int', 'select n from app.numbers')}`;
+
+    // 2.4 is 2 for the function, and no number of the table.
+    expect(await openBy('size in (select app.sizes())', 'old.size in (select n from app.numbers)', [numbers])).toEqual(
+      open,
+    );
+    expect(
+      await openBy('size::numeric in (select n from app.numbers)', 'old.size::numeric in (select n from app.numbers)', [
+        numbers,
+      ]),
+    ).toEqual([]);
+  });
+
   test.each([
     ['several queries', mine('s.id = app.session()').replace('select s', 'select 1; select s')],
     ['a volatile function', mine('s.id = app.session()').replace('stable', 'volatile')],
