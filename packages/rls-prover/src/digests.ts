@@ -14,7 +14,7 @@ import type { Goal, Invariant } from './interface.ts';
 export class Digests {
   readonly #nodes = new Map<string, Node>();
   readonly #byWord = new Map<string, Set<string>>();
-  /** What is known of types, by the words of their names. It counts where a text names one. */
+  /** What is known of types, by their names without schemas. It counts where a text names one. */
   readonly #types = new Map<string, string[]>();
   readonly #rest: string;
   readonly #invariants: ReadonlyMap<string, readonly Invariant[]>;
@@ -25,8 +25,10 @@ export class Digests {
   constructor(catalogue: Catalogue, invariants: readonly Invariant[], rest: unknown) {
     this.#invariants = Map.groupBy(invariants, ({ name, relation = '*' }) => `${name} ${relation}`);
     const { relations, paths: _, functions, triggers, composites, families, checkedTypes, ...others } = catalogue;
-    for (const type of [...composites, ...checkedTypes, ...[...families].map((pair) => pair.join(' '))].sort())
-      for (const word of wordsIn(type)) this.#types.set(word, [...(this.#types.get(word) ?? []), type]);
+    for (const type of [...composites, ...checkedTypes, ...[...families].map((pair) => pair.join(' '))].sort()) {
+      const bare = wordsIn(type.split(' ')[0] ?? '').at(-1) ?? type;
+      this.#types.set(bare, [...(this.#types.get(bare) ?? []), type]);
+    }
     for (const relation of relations.values()) {
       const own = triggers.filter((trigger) => trigger.relation === relation.name);
       this.#add(relation.name, JSON.stringify([relation, own]));
