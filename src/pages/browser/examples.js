@@ -29,18 +29,27 @@ function groupOf(task, examples) {
 
 /**
  * Puts an example into the editor and runs it, so that no result of another request stays.
- * What a person wrote stays in its tab. Outside the demo a mutation waits for the person.
+ * Outside the demo a mutation waits for the person.
  *
  * @param {Example} example
  */
 async function choose(example) {
-  const { query } = await edited();
-  if (query.trim() !== '' && !isExample(query)) openTab();
-  await edit(example);
-  clearResult();
+  await show(example);
   if (settings.demo || example.task !== 'Change') run();
   else say('This changes data: read it, then run it.');
   focusEditor();
+}
+
+/**
+ * Puts an operation into the editor. What a person wrote stays in its tab.
+ *
+ * @param {{ query: string, variables?: object }} operation
+ */
+export async function show(operation) {
+  const { query } = await edited();
+  if (query.trim() !== '' && !isExample(query)) openTab();
+  await edit(operation);
+  clearResult();
 }
 
 /** Another kind of token has other examples. What the person wrote stays. */

@@ -1,7 +1,6 @@
 import { endCodeFlow } from './codeFlow.js';
 import { messageOf } from './dom.js';
-import { edit } from './editor.js';
-import { fittingExamples } from './examples.js';
+import { fittingExamples, show } from './examples.js';
 import { fetcher } from './fetcher.js';
 import { takeLinkedOperation } from './linkedOperation.js';
 import { say } from './notice.js';
@@ -45,7 +44,7 @@ const render = (key) =>
 const schemaReader = () => (settings.publicIntrospection ? 'public' : (currentSession()?.id ?? 'none'));
 render(schemaReader());
 sessionChanges.addEventListener('change', () => render(schemaReader()));
-if (linked) void edit(linked);
+if (linked) void show(linked);
 
 /** Ends a sign-in that went through the sign-in page; else the demo signs itself in. */
 async function signInAtStart() {

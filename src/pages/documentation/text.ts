@@ -11,13 +11,15 @@ export const renderText = (text: string | null | undefined): Html =>
 export const firstSentence = (text: string | null | undefined): string =>
   /^.*?[.;:](?=\s|$)/s.exec(text ?? '')?.[0].replace(/[;:]$/, '.') ?? text ?? '';
 
-/** Text with `code` in back quotes, **bold** and addresses as links. */
+/** Text with `code` in back quotes, **bold**, [links](https://…) and addresses as links. */
 export const renderInline = (text: string): Html[] =>
   text
-    .split(/(`[^`]+`|\*\*[^*]+\*\*|https?:\/\/[^\s<>()]+[^\s<>().,;])/)
+    .split(/(`[^`]+`|\*\*[^*]+\*\*|\[[^\]]+\]\(https?:\/\/[^\s()]+\)|https?:\/\/[^\s<>()]+[^\s<>().,;])/)
     .map((part, index) => (index % 2 === 0 ? html`${part}` : renderMarked(part)));
 
 function renderMarked(part: string): Html {
   if (part.startsWith('`')) return html`<code>${part.slice(1, -1)}</code>`;
+  const [, name, address] = /^\[(.+)\]\((.+)\)$/.exec(part) ?? [];
+  if (name && address) return html`<a href="${address}">${name}</a>`;
   return part.startsWith('**') ? html`<b>${part.slice(2, -2)}</b>` : html`<a href="${part}">${part}</a>`;
 }
