@@ -33,7 +33,8 @@ export class Digests {
       const own = triggers.filter((trigger) => trigger.relation === relation.name);
       this.#add(relation.name, JSON.stringify([relation, own]));
     }
-    for (const [name, overloads] of functions) this.#add(name, JSON.stringify(overloads));
+    // A table and a function may have the same name.
+    for (const [name, overloads] of functions) this.#add(`${name}()`, JSON.stringify(overloads));
     const events = triggers.filter(({ relation }) => relation === null);
     this.#rest = JSON.stringify(
       [rest, hashOfFiles(fileURLToPath(new URL('.', import.meta.url))), events, others],
