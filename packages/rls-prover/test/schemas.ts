@@ -56,6 +56,14 @@ const conditions = fc.letrec<{ any: string; leaf: string }>((tie) => ({
       "body like 'Text%'",
     ],
     ...[
+      'author_id in (select app.ids())',
+      'author_id in (select app.same(app.ids()))',
+      'author_id <> all (array(select app.ids()))',
+      'not exists (select app.same(app.ids()))',
+      'exists (select from (select app.ids() as own) t where t.own = author_id)',
+      'app.is_listed(author_id)',
+    ],
+    ...[
       'exists (select from app.notes n where n.author_id = author_id)',
       'author_id in (select n.author_id from app.notes n)',
       'author_id <> all (array(select u.id from app.users u))',
@@ -213,6 +221,23 @@ const callees = fc.record({
     'create function app.may(text) returns boolean language sql stable as $$ select true $$',
     'create function app.may(uuid) returns boolean language sql stable as $$ select $1 = app.tenant_id() $$',
   ),
+  ids: fc
+    .record({
+      query: fc.constantFrom(
+        ...[
+          'select app.user_id()',
+          'select app.user_id() where app.user_id() is not null',
+          'select 1; select app.user_id()',
+        ],
+        ...['select u.id from app.users u where u.id = app.user_id()', `select u.id from app.users u where ${tenant}`],
+        ...['select id from app.users union select app.user_id()', 'select u.id from app.users u limit 1'],
+      ),
+      options: fc.constantFrom(definer, definer, '', '', 'volatile', 'strict', 'immutable'),
+    })
+    .map(
+      ({ query, options }) =>
+        `create function app.ids() returns setof uuid language sql stable ${options} as $$ ${query} $$`,
+    ),
   isMine: fc.constantFrom(
     'sql stable as $$ select $1 = app.user_id() $$',
     'sql stable as $$ select $1 is not null $$',
@@ -222,12 +247,18 @@ const callees = fc.record({
   ),
 });
 
+const same = 'create function app.same(uuid) returns setof uuid language sql stable as $$ select $1 $$';
+/** Its parameter has the name of a column in the query of `ids`. */
+const isListed =
+  'create function app.is_listed(id uuid) returns boolean language sql stable as $$ select exists (select from (select app.ids() as own) t where id <> own) $$';
+
 export const schemas: fc.Arbitrary<Drawn> = fc
   .record({ table: tables, more: fc.oneof(fc.constant([]), fc.array(extras, { maxLength: 2 })), callees })
-  .map(({ table, more, callees: { may, more: other, isMine } }) => ({
+  .map(({ table, more, callees: { may, more: other, isMine, ids } }) => ({
     statements: [
       'create type app.pair as (a int, b int)',
       ...[may, ...(other ? [other] : []), `create function app.is_mine(uuid) returns boolean language ${isMine}`],
+      ...[ids.replace(/stable (volatile|immutable)/, '$1'), same, isListed],
       ...table,
       ...more.flat(),
     ],
