@@ -1,5 +1,5 @@
---! Previous: sha1:9dc3eef8a42bf540bbe7a9195f3d7447b037cffc
---! Hash: sha1:507b16a3876a1b54fab60161d644130bba18aee7
+--! Previous: sha1:4775b10083d078bf3060bef8549a4fb184ecb2c5
+--! Hash: sha1:8a6490bfe6802a7faefbdd667a2d38889dd7d64a
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

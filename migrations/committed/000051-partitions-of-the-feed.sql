@@ -1,5 +1,5 @@
---! Previous: sha1:507b16a3876a1b54fab60161d644130bba18aee7
---! Hash: sha1:bfbb2ed9bbfef6aacf6bbf8e6e8cefb36d0bbdcf
+--! Previous: sha1:8a6490bfe6802a7faefbdd667a2d38889dd7d64a
+--! Hash: sha1:8fa79e63afdb14dc340ccc2ac0444155e7613c06
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

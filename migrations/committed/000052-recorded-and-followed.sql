@@ -1,5 +1,5 @@
---! Previous: sha1:bfbb2ed9bbfef6aacf6bbf8e6e8cefb36d0bbdcf
---! Hash: sha1:fb45b2a57bf844e02b4584726e9935996c229f28
+--! Previous: sha1:8fa79e63afdb14dc340ccc2ac0444155e7613c06
+--! Hash: sha1:4a5c0db2ff55f47e729a8f5cb94903796315deb7
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

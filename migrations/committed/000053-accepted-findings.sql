@@ -1,5 +1,5 @@
---! Previous: sha1:fb45b2a57bf844e02b4584726e9935996c229f28
---! Hash: sha1:3eaecc456cb3922c8cf499ab73ca9414044ecb01
+--! Previous: sha1:4a5c0db2ff55f47e729a8f5cb94903796315deb7
+--! Hash: sha1:504480a4453fecc35f12422bd20de44e82eb2592
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { Acceptance, Assumptions, Claim, Invariant, Options } from 'rls-prover';
+import type { Acceptance, Assumptions, Claim, Goal, Invariant, Options } from 'rls-prover';
 import { readRequestRoles } from '../readRequestRoles.ts';
 import { examples } from './examples.ts';
 
@@ -53,13 +53,13 @@ async function readAccepted(client: ClientBase): Promise<Acceptance[]> {
 
 /** graphile-migrate's schemas are no client's, and no function sets a claim. */
 async function readAssumptions(client: ClientBase): Promise<Assumptions> {
-  const { rows } = await client.query<{ relation: string; why: string }>(
-    `select object as relation, detail as why from audit.findings where name = 'setting_changed'`,
+  const { rows } = await client.query<Pick<Goal, 'invariant' | 'relation' | 'command'> & { why: string }>(
+    `select
+       case name when 'setting_changed' then 'claims' else 'rights' end as invariant, object as relation,
+       case name when 'setting_changed' then 'set' else 'write' end as command, detail as why
+     from audit.findings where name in ('setting_changed', 'forbidden_column_granted')`,
   );
-  return {
-    ignoredSchemas: '^graphile_',
-    broken: rows.map((row) => ({ ...row, invariant: 'claims', command: 'set', role: 'everybody' })),
-  };
+  return { ignoredSchemas: '^graphile_', broken: rows.map((row) => ({ ...row, role: 'everybody' })) };
 }
 
 /** The settings that `src/token/settings.ts` makes of a token. */

@@ -101,15 +101,27 @@ UNION ALL
     column_lints.remedy
    FROM audit.column_lints
 UNION ALL
- SELECT m.name,
-    m.level,
-    m.object,
-    m.detail,
-    m.remedy
-   FROM audit.move_lints m
+ SELECT l.name,
+    l.level,
+    l.object,
+    l.detail,
+    l.remedy
+   FROM ( SELECT right_lints.name,
+            right_lints.level,
+            right_lints.object,
+            right_lints.detail,
+            right_lints.remedy
+           FROM audit.right_lints
+        UNION ALL
+         SELECT move_lints.name,
+            move_lints.level,
+            move_lints.object,
+            move_lints.detail,
+            move_lints.remedy
+           FROM audit.move_lints) l
   WHERE NOT (EXISTS ( SELECT
            FROM audit.accepted a
-          WHERE a.kind = m.name AND a.object = m.object))
+          WHERE a.kind = l.name AND a.object = l.object))
 UNION ALL
  SELECT 'bypass_'::text || replace(bypasses.kind, ' '::text, '_'::text) AS name,
         CASE bypasses.kind

@@ -1,5 +1,5 @@
---! Previous: sha1:84f921a0b4c49edf1b3250e42ae304bad85d2ba3
---! Hash: sha1:9dc3eef8a42bf540bbe7a9195f3d7447b037cffc
+--! Previous: sha1:14f588d640e4f2017833751b698dc68a223c3324
+--! Hash: sha1:31bd6b0fa2a9a4d1f4e5f40995570c27326eb804
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
@@ -152,3 +152,20 @@ select 'authority', 'app_public.' || name, '{insert,update,delete,truncate}', '{
 from unnest('{users,units,cards,card_assignments}'::text[]) as name;
 insert into audit.invariants (name, relation, commands, roles, expression, rule) values
   ('helper', 'audit.uses', '{delete,truncate}', '{graph_helper}', 'false', 'What was used stays noted.');
+
+-- What triggers alone may write counts as written by whoever causes it, for a proof: so the right of a client to write it shows here.
+create view audit.right_lints with (security_invoker = true) as
+  select distinct
+    'forbidden_column_granted' as name, 'error' as level, format('%s.%s', i.relation, a.attname) as object,
+    format('%s may %s it, and the invariant %s says that this role never does', r.role, command, i.name) as detail,
+    format('revoke %s (%I) on %s from %s, or state the invariant anew', command, a.attname, i.relation, r.role) as remedy
+  from audit.invariants i
+  cross join unnest(i.commands) as command
+  join audit.request_roles r on case when i.roles is null then r.kind <> 'worker' else r.role = any (i.roles) end
+  -- Not by to_regclass, which fails for an auditor, who may use no schema of clients.
+  join pg_namespace n on true
+  join pg_class c on c.relnamespace = n.oid and format('%I.%I', n.nspname, c.relname) = i.relation
+  join pg_attribute a on a.attrelid = c.oid and a.attname = any (i.columns) and not a.attisdropped
+  where i.expression = 'false' and command in ('insert', 'update') and has_column_privilege(r.role_id, a.attrelid, a.attnum, command);
+comment on view audit.right_lints is 'Rights to write a column of which an invariant says that no such role writes it; empty when all is well.';
+grant select on audit.right_lints to graph_auditor, graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:14f588d640e4f2017833751b698dc68a223c3324
---! Hash: sha1:84f921a0b4c49edf1b3250e42ae304bad85d2ba3
+--! Previous: sha1:31bd6b0fa2a9a4d1f4e5f40995570c27326eb804
+--! Hash: sha1:4775b10083d078bf3060bef8549a4fb184ecb2c5
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.
@@ -72,8 +72,8 @@ create view audit.findings with (security_invoker = true) as
   select name, level, object, detail, remedy from audit.column_lints
   union all
   select name, level, object, detail, remedy
-  from audit.move_lints m
-  where not exists (select from audit.accepted a where a.kind = m.name and a.object = m.object)
+  from (select * from audit.right_lints union all select * from audit.move_lints) as l
+  where not exists (select from audit.accepted a where a.kind = l.name and a.object = l.object)
   union all
   -- The other kinds are lints.
   select
