@@ -4,7 +4,7 @@ import { blankCurrent } from '../../src/commands/development/migrations.ts';
 import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
-import { createSourceCopy } from '../support/sourceCopy.ts';
+import { createSourceCopy, program } from '../support/sourceCopy.ts';
 
 /** A clone of this repository, in which a test may work as a developer does. */
 export type Copy = {
@@ -55,7 +55,4 @@ export async function createCopy(): Promise<Copy> {
   };
 }
 
-const copied = [
-  ...['src', 'plugins', 'packages', 'migrations', 'package.json'],
-  ...['test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'],
-];
+const copied = [...program, 'test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'];

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import type { ProcessOptions } from '../support/process.ts';
-import { createSourceCopy } from '../support/sourceCopy.ts';
+import { createSourceCopy, program } from '../support/sourceCopy.ts';
 import { type Cluster, createEmptyDatabase } from './cluster.ts';
 import { type Environment, inProcesses, type Variables } from './environment.ts';
 import { combine, type Row, single, waysOf } from './matrix.ts';
@@ -122,10 +122,7 @@ function createNameless(cluster: Cluster): Promise<Environment> {
   return createMachine(cluster, { user: { uid: 4242, gid: 4242 }, ownDatabase: (urls) => urls });
 }
 
-const copied = [
-  ...['src', 'plugins', 'packages', 'migrations', 'package.json'],
-  ...['test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'],
-];
+const copied = [...program, 'test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'];
 
 const withUmask = (umask: string): ProcessOptions => ({
   node: '/bin/sh',

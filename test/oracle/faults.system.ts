@@ -1,7 +1,7 @@
 // The proof of the oracles by mutation testing: each planted fault is found, and by how many draws.
 import { rm } from 'node:fs/promises';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { createSourceCopy } from '../support/sourceCopy.ts';
+import { createSourceCopy, program } from '../support/sourceCopy.ts';
 import { drawSequence } from './model/draw.ts';
 import { errorOf } from './model/explain.ts';
 import { startServices } from './model/services.ts';
@@ -32,7 +32,7 @@ const byName = <Fault extends { name: string }>(faults: readonly Fault[]) =>
 let root: string;
 beforeAll(async () => {
   process.stdout.write(`Drawn with SEED=${seed}\n`);
-  root = await createSourceCopy(['src', 'plugins', 'packages', 'package.json', 'migrations']);
+  root = await createSourceCopy(program);
 });
 afterAll(() => rm(root, { recursive: true }));
 

@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support/database.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { startProcess } from '../support/process.ts';
 import { testSecretKey } from '../support/service.ts';
-import { createSourceCopy } from '../support/sourceCopy.ts';
+import { createSourceCopy, program } from '../support/sourceCopy.ts';
 
 const PATH = process.env.PATH ?? '';
 
@@ -79,7 +79,7 @@ describe('starting', () => {
   });
 
   it('says so where the embedded PostgreSQL does not run', async () => {
-    const copy = await createSourceCopy(['src', 'plugins', 'packages', 'migrations', 'package.json']);
+    const copy = await createSourceCopy(program);
     // As on Alpine: glibc's loader is not there.
     await replacePostgres(copy, '#!/no/such/loader\n');
     const DATA_DIR = await createTestDataDirectory();

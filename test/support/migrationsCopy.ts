@@ -5,7 +5,7 @@ import { calculateHash } from 'graphile-migrate/dist/hash.js';
 import { blankCurrent } from '../../src/commands/development/migrations.ts';
 import type * as development from '../../src/commands/development/runDevelopmentCommand.ts';
 import type * as migrate from '../../src/database/migrations/migrate.ts';
-import { createSourceCopy } from './sourceCopy.ts';
+import { createSourceCopy, program } from './sourceCopy.ts';
 
 /** A copy of the sources whose migrations a test may add to. */
 export type MigrationsCopy = {
@@ -25,7 +25,7 @@ export type MigrationsCopy = {
 
 export async function createMigrationsCopy(): Promise<MigrationsCopy> {
   const golden = ['test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'];
-  const root = await createSourceCopy(['src', 'plugins', 'packages', 'migrations', 'package.json', ...golden]);
+  const root = await createSourceCopy([...program, ...golden]);
   const folder = join(root, 'migrations/committed');
   const load = (path: string) => import(pathToFileURL(join(root, path)).href);
   const write = (path: string, text: string) => writeFile(join(root, path), text);

@@ -6,6 +6,9 @@ import { promisify } from 'node:util';
 import { hasCode } from '../../src/errors/hasCode.ts';
 import { directoryInMemory } from './dataDirectory.ts';
 
+/** What a service needs of the repository. */
+export const program = ['src', 'plugins', 'packages', 'migrations', 'package.json', 'docs/errors.md'];
+
 /**
  * A folder with copies of these files and folders of the repository, and links to the packages it depends on.
  * Its links to `packages` are as in the repository, so that they lead to its own copies.
