@@ -1,6 +1,7 @@
 import {
   type DocumentNode,
   type FieldNode,
+  GraphQLError,
   type GraphQLSchema,
   getNamedType,
   isCompositeType,
@@ -13,6 +14,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
+import { isNestedTooDeep } from '../../graphql/document/nesting.ts';
 
 /** What a tool needs to find the rows behind an answer. */
 export type Traced = {
@@ -28,8 +30,8 @@ export type Traced = {
  * Query rewriting: adds `__typename` and `id` to each selection of objects that have an id.
  * A field that is selected twice is answered once (GraphQL specification, 5.3.2), so nothing else in the answer changes.
  *
- * @param maxTokens the service's own limit, which bounds how deep the document is, too
- * @throws {GraphQLError} when the document cannot be parsed, or has more tokens
+ * @param maxTokens the service's own limit
+ * @throws {GraphQLError} when the document cannot be parsed, has more tokens, or is nested too deep
  */
 export function withIds(
   schema: GraphQLSchema,
@@ -37,6 +39,7 @@ export function withIds(
   variables: Readonly<Record<string, unknown>>,
   maxTokens: number,
 ): Traced {
+  if (isNestedTooDeep(text, maxTokens)) throw new GraphQLError('The document is nested too deep.');
   const document = parse(text, { maxTokens });
   const types = new TypeInfo(schema);
   // Maps, since a key may be `constructor`.
