@@ -110,7 +110,7 @@ function createProbe(url: string, primary: Pool) {
   let lagSample: { readonly lsn: string; readonly at: number } | null = null;
   let startedAt: string | null = null;
 
-  const compare = async (replayed: string): Promise<ProbeResult> => {
+  const compare = async (replayed: string | null): Promise<ProbeResult> => {
     const at = performance.now();
     const { rows } = await primary.query<Compared>(compareText, [replayed, lagSample?.lsn ?? null]);
     const [{ lsn, flushed, started_at, is_read_only, is_foreign, has_reached }] = rows as [Compared];
@@ -143,20 +143,17 @@ function createProbe(url: string, primary: Pool) {
     }
   };
 
+  /** Asks the primary in any case: without a replica, too, connections to one that was fenced off would go on reading there. */
   const probe = async (): Promise<ProbeResult> => {
-    let replayed: string | null;
-    try {
-      // Read before the primary, which is then ahead of it.
-      replayed = await readReplayedLsn();
-    } catch (error) {
-      lagSample = null;
-      return { problem: 'it does not answer', error };
-    }
-    if (replayed === null) return { problem: 'it is not in recovery' };
-    return compare(replayed).catch(() => {
-      lagSample = null;
-      return {};
-    });
+    // Read before the primary, which is then ahead of it.
+    const { replayed, ...found } = await readReplayedLsn().then(
+      (lsn) => ({ replayed: lsn, ...(lsn === null && { problem: 'it is not in recovery' }) }),
+      (error: unknown) => ({ replayed: null, problem: 'it does not answer', error }),
+    );
+    const compared = await compare(replayed).catch((): ProbeResult => ({}));
+    if (replayed !== null && 'isOtherPrimary' in compared) return compared;
+    lagSample = null;
+    return { isOtherPrimary: compared.isOtherPrimary ?? false, ...found };
   };
   return Object.assign(probe, { end: () => replica.end() });
 }
