@@ -8,7 +8,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'audit/prove/worlds.system.ts': 220,
   'schemas.search.ts': 150,
   'tries/tries.search.ts': 100,
-  'quotedNames.search.ts': 50,
+  'tries/quotedNames.search.ts': 50,
   'package.system.ts': 12,
   'foreign/options.system.ts': 13,
   'docs/doorController.search.ts': 290,
