@@ -54,7 +54,7 @@ describe('the explorers', () => {
     it.each([
       ['GraphiQL', '.graphiql-query-editor .view-line'],
       ['Playground', 'app-query-editor .cm-line'],
-      ['Documentation', '#graph .box'],
+      ['Documentation', 'svg.drawing .box'],
     ])('%s is a click away from the first page', async (name, content) => {
       await page.goto(demo.url);
       await page.getByRole('main').getByRole('link', { name }).click();
