@@ -8,7 +8,7 @@ import { fieldsOf } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
 import { createReplicaTokenVerifier } from '../replica/writtenLsn.ts';
 import { identifyCaller, resumeQueued } from '../scheduling/caller.ts';
-import { inTurn } from '../scheduling/turns.ts';
+import { inTurnIfLong } from '../scheduling/turns.ts';
 import { createTokenVerifier, InvalidTokenError } from '../token/accessTokens.ts';
 import { readBearer } from '../token/bearer.ts';
 import { createDecider, type DeciderOptions, type Decision } from './decide.ts';
@@ -115,12 +115,8 @@ function readInTurn({ headers }: IncomingMessage, body: Buffer, read: Read) {
   if (hasManyStructures(body)) throw new AuthzenError(413, 'The body has more than 100,000 lists and objects.');
   const text = decodeUtf8(body);
   if (text === null) throw new AuthzenError(400, 'The body is not UTF-8.');
-  return body.length > maxShortBody ? inTurn(msOfByte * body.length, () => read(text)) : read(text);
+  return inTurnIfLong(body.length, () => read(text));
 }
-
-/** In bytes. */
-const maxShortBody = 16_384;
-const msOfByte = 4e-5;
 
 /** The decisions up to the one that ends the answer (AuthZEN section 7.1.2.1), inclusive. */
 function until(semantic: Semantic, decisions: readonly Decision[]): readonly Decision[] {

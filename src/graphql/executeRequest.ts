@@ -12,7 +12,7 @@ import type { Replica } from '../replica/watchReplica.ts';
 import { callerPath, withoutPermit } from '../scheduling/caller.ts';
 import { systemClock } from '../scheduling/clock.ts';
 import { refusedAs } from '../scheduling/refusedAs.ts';
-import { inTurn } from '../scheduling/turns.ts';
+import { inTurnIfLong } from '../scheduling/turns.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
 import { type CheckedArguments, checkArguments } from './document/arguments.ts';
 import { DocumentError } from './document/document.ts';
@@ -114,7 +114,7 @@ function createCheck({ config, graph, secrets }: RequestExecutionOptions) {
       if (checked.writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
       return checked;
     };
-    return bodyBytes > maxShortBody ? inTurn(msOfByte * bodyBytes, check) : check();
+    return inTurnIfLong(bodyBytes, check);
   };
 }
 
@@ -148,9 +148,5 @@ function createWriterPermits({ poolSize, poolWaitMs }: Config) {
  * With two of ten they waited for each other's commits.
  */
 const shareOfWriters = 0.4;
-/** In bytes. The variables of a longer body take milliseconds to check. */
-const maxShortBody = 16_384;
-/** Checking 143 kB of a sync takes 5 ms. */
-const msOfByte = 4e-5;
 /** A waiting request keeps its document in memory. */
 const maxWaitingWriters = 200;

@@ -18,3 +18,12 @@ export function createTurns(perTurn: number) {
 
 /** Work that blocks the thread for milliseconds, such as planning: one piece in a turn, of whatever kind. */
 export const inTurn = createTurns(1);
+
+/** Work on a body of JSON, whose cost grows with its bytes: of a long one in a turn of its own, of a short one at once. */
+export const inTurnIfLong = async <T>(bytes: number, work: () => T): Promise<T> =>
+  bytes > maxShortBody ? inTurn(msOfByte * bytes, work) : work();
+
+/** In bytes. A longer body takes milliseconds. */
+const maxShortBody = 16_384;
+/** To check 143 kB of a sync takes 5 ms. */
+const msOfByte = 4e-5;
