@@ -1,4 +1,4 @@
-import type { ClientBase } from 'pg';
+import { type ClientBase, escapeLiteral } from 'pg';
 
 /** The access that a database gives: who may do what, in sets by object. */
 export type Access = {
@@ -43,14 +43,10 @@ export async function readAccess(client: ClientBase): Promise<Access> {
   const tables = await read<{ name: string }>(tablesStatement);
   const policies = await read<Policy & { name: string }>(policiesStatement);
 
-  const [holds, outcomes] = [new Map<string, Set<string>>(), new Map<string, Set<string>>()];
-  const notProbed: string[] = [];
-  for (const { name } of tables) {
-    const { rows } = await client.query(`select from ${name} limit 1`);
-    if (rows.length === 0) notProbed.push(name);
-    for (const [subject, members] of await sets(attempts(name))) outcomes.set(subject, members);
-    for (const [policy, members] of await sets(expressions(name))) holds.set(policy, members);
-  }
+  const examples = examplesOf(tables.map(({ name }) => name));
+  const holds = await sets(expressions(examples));
+  const probed = await read<{ name: string }>(`with ${examples} select distinct name from example`);
+  const isProbed = new Set(probed.map(({ name }) => name));
   return {
     grants: await sets(grants),
     callers: await sets("select name, callers as members from audit.functions where callers <> '{}'"),
@@ -60,8 +56,8 @@ export async function readAccess(client: ClientBase): Promise<Access> {
     ),
     bypasses: await sets(bypasses),
     definitions: await texts(definitions),
-    outcomes,
-    notProbed,
+    outcomes: await sets(attempts(examples)),
+    notProbed: tables.map(({ name }) => name).filter((name) => !isProbed.has(name)),
   };
 }
 
@@ -116,31 +112,38 @@ const askers = `
     from audit.request_roles
   )`;
 
-const attempts = (table: string) => `
+/** The rows of all tables as one relation, so that the principals and rights are read once and not for each table. */
+const examplesOf = (tables: readonly string[]) => {
+  const rows = (table: string) =>
+    `select ${escapeLiteral(table)} as name, ${escapeLiteral(table)}::regclass as relation, to_jsonb(t) as value from ${table} t`;
+  return `example as materialized (${tables.map(rows).join(' union all ')})`;
+};
+
+const attempts = (examples: string) => `
   with ${askers},
-  example as materialized (select to_jsonb(t) as value from ${table} t),
+  ${examples},
   tried as (
-    select format('%s %s %s', m.command, m.role, '${table}') as subject,
-      (a.who).principal || ' ' || audit.condition_of('${table}', e.value) as member,
-      audit.attempt(a.who, '${table}', e.value, m.command) as outcome
+    select format('%s %s %s', m.command, m.role, e.name) as subject,
+      (a.who).principal || ' ' || audit.condition_of(e.relation, e.value) as member,
+      audit.attempt(a.who, e.relation, e.value, m.command) as outcome
     from audit.matrix m
     join asker a on (a.who).role = m.role
-    cross join example e
-    where m.relation = '${table}'::regclass and m.granted
+    join example e using (relation)
+    where m.granted
   )
-  select subject as name, array_agg(member) as members from tried where outcome = 'allowed' group by 1`;
+  select subject as name, array_agg(member order by member) as members from tried where outcome = 'allowed' group by 1`;
 
-const expressions = (table: string) => `
+const expressions = (examples: string) => `
   with ${askers},
-  example as materialized (select to_jsonb(t) as value from ${table} t),
+  ${examples},
   asked as (
-    select format('%s.%I', '${table}', p.policy) as subject,
-      format('%s %s %s', (a.who).principal, kind, audit.condition_of('${table}', e.value)) as member,
-      audit.holds(a.who, '${table}', e.value, expression) as holds
+    select format('%s.%I', e.name, p.policy) as subject,
+      format('%s %s %s', (a.who).principal, kind, audit.condition_of(e.relation, e.value)) as member,
+      audit.holds(a.who, e.relation, e.value, expression) as holds
     from audit.policies p
     cross join lateral (values ('using', p.using_expression), ('check', p.check_expression)) as part (kind, expression)
     join asker a on (a.who).role = any (p.roles) or 'public' = any (p.roles)
-    cross join example e
-    where p.relation = '${table}'::regclass and expression is not null
+    join example e using (relation)
+    where expression is not null
   )
-  select subject as name, array_agg(member) as members from asked where holds group by 1`;
+  select subject as name, array_agg(member order by member) as members from asked where holds group by 1`;
