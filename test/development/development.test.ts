@@ -6,23 +6,21 @@ import { ask } from '../graphql/client.ts';
 import { withLogin } from '../support/logins.ts';
 import type { TestProcess } from '../support/process.ts';
 import { until } from '../support/until.ts';
-import { type Copy, createCopy } from './createCopy.ts';
+import type { Copy } from './createCopy.ts';
+import { comment, readDoors, undone } from './findingCases.ts';
+import { type Dev, placesIn, startDev } from './startDev.ts';
 
+let dev: Dev;
 let copy: Copy;
 let server: TestProcess;
 let url: string;
 beforeAll(async () => {
-  copy = await createCopy();
   // From nothing at all; beside it everything else works, too.
-  server = copy.start(['dev']);
-  await server.says('Save migrations/current.sql');
+  dev = await startDev();
+  ({ copy, server } = dev);
   url = /Graph Query Service: (http\S+)/.exec(server.output.stdout)?.[1] ?? '';
 });
-afterAll(async () => {
-  server.signal('SIGTERM');
-  await server.exited;
-  await copy.remove();
-});
+afterAll(() => dev.stop());
 
 describe('npm run dev', () => {
   test('migrates and reloads on a save, and shows what has changed in the schema', async () => {
@@ -79,6 +77,18 @@ describe('npm run dev', () => {
     expect(server.output.stdout.split(report)).toHaveLength(2);
     await copy.save('drop function app_public.mistake();');
     await server.says("- Field 'mistake' was removed from object type 'Mutation'");
+  });
+
+  // Each finding is in test/system/findings.system.ts, and what the database finds of it in test/database/graphLints.test.ts.
+  test('says once of a finding that stays, and again of one that comes back', async () => {
+    const doors = await readDoors();
+    const wrong = `${undone}\n${comment('@filtr names')(doors)}`;
+
+    expect(placesIn(await dev.save(wrong))).toHaveLength(1);
+    expect(placesIn(await dev.save(`${wrong}-- More.\n`))).toEqual([]);
+    expect(placesIn(await dev.save(`${undone}\n${doors}`))).toEqual([]);
+    expect(placesIn(await dev.save(wrong))).toHaveLength(1);
+    await dev.save(undone);
   });
 
   test('is not for production', async () => {

@@ -8,6 +8,7 @@ export async function startDev() {
   await server.says('Save migrations/current.sql');
   return {
     copy,
+    server,
     /** What the terminal shows of one save. */
     async save(sql: string): Promise<string> {
       const before = server.output.stdout.length;
