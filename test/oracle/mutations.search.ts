@@ -10,9 +10,9 @@ import { randomOf } from './random.ts';
 
 /** Each run draws anew; `SEED=… SEQUENCES=…` repeats one. */
 const seed = Number(process.env.SEED || randomInt(2 ** 31));
-const count = Number(process.env.SEQUENCES || (isWhole ? 2000 : 2));
+const count = Number(process.env.SEQUENCES || (isWhole ? 2000 : 1));
 /** Of two systems and a person that all give access; `SEQUENCES=0 OF_SOURCES=…` draws these alone. */
-const ofSources = Number(process.env.OF_SOURCES || (isWhole ? 500 : 2));
+const ofSources = Number(process.env.OF_SOURCES || (isWhole ? 500 : 1));
 
 describe(`mutations and a model of them (SEED=${seed})`, () => {
   let services: Services;
