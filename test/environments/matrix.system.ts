@@ -3,7 +3,8 @@ import { databaseParts } from './databases.ts';
 import { createWorkshop } from './environment.ts';
 import { allPassed, combine, nameOf, runRow, waysNamed } from './matrix.ts';
 
-// The ways of the matrix that broke most, on the server of the test run. `npm run test:system -- environments` tries all.
+// The ways of the matrix that broke most, on the server of the test run: two environments, which every part of CI can try; all are in
+// test/system/environments.system.ts.
 
 const { settings, names, locales, contents, passwords } = databaseParts;
 const rows = combine(
