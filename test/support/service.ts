@@ -38,14 +38,20 @@ export async function startTestService(
     ...overrides,
   };
   const log = createLog('trace', { write: (line) => logs.push(line) });
-  const service = await startService(loadConfig(environment, 'serve'), log);
-  const closed = opened(`service ${service.url}`);
+  // A worker keeps the variables of each file that it has run. Without its schema, of some 10 MB, a stopped service is small.
+  let service: Service | null = await startService(loadConfig(environment, 'serve'), log);
+  const { url, metricsPort } = service;
+  const closed = opened(`service ${url}`);
+  const running = () => {
+    if (!service) throw new Error(`The service ${url} has stopped.`);
+    return service;
+  };
   const stop = async () => {
-    await service.stop();
+    await service?.stop();
+    service = null;
     closed();
   };
-  const { url, reload, metricsPort } = service;
-  return { url, reload, metricsPort, stop, logs };
+  return { url, reload: () => running().reload(), metricsPort, stop, logs };
 }
 
 /** For a service whose throttles are not the subject. */
