@@ -1,5 +1,5 @@
---! Previous: sha1:91c2561b545abc8346996b183a14004a7a220a2e
---! Hash: sha1:6cab6b57910e98e16fb7c7c688cd557c716dfc41
+--! Previous: sha1:81d78c1fa67fd8b4cddc8cc5b641933596c494f4
+--! Hash: sha1:64d16616cd44ff827353fcc821066e5dc943d90d
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:6cab6b57910e98e16fb7c7c688cd557c716dfc41
---! Hash: sha1:dcfc38eadf29c1c884bf9facd25a7613dac97f10
+--! Previous: sha1:64d16616cd44ff827353fcc821066e5dc943d90d
+--! Hash: sha1:8b6aecc739dc0d585b6cb1f4ca4a7507f575fb81
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:dcfc38eadf29c1c884bf9facd25a7613dac97f10
---! Hash: sha1:f17aa7b0e2018c8ee74d1faa00f0d6b8ac00c078
+--! Previous: sha1:8b6aecc739dc0d585b6cb1f4ca4a7507f575fb81
+--! Hash: sha1:7cee65f2bc45ea2a37ced9cd15474a17309d5799
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

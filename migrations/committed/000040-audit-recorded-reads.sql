@@ -1,5 +1,5 @@
---! Previous: sha1:f17aa7b0e2018c8ee74d1faa00f0d6b8ac00c078
---! Hash: sha1:4d3441925055223452aee19c48a28e33dd51b646
+--! Previous: sha1:7cee65f2bc45ea2a37ced9cd15474a17309d5799
+--! Hash: sha1:6e5472790b1dc6637b5359c37e034d0435f305a5
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

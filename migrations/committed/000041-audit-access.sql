@@ -1,5 +1,5 @@
---! Previous: sha1:4d3441925055223452aee19c48a28e33dd51b646
---! Hash: sha1:75ebd08ad614593753554988800a07331f276273
+--! Previous: sha1:6e5472790b1dc6637b5359c37e034d0435f305a5
+--! Hash: sha1:a1d75983390a9af7067cf6529691a73aa0e2c588
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

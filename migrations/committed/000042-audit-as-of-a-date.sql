@@ -1,5 +1,5 @@
---! Previous: sha1:75ebd08ad614593753554988800a07331f276273
---! Hash: sha1:001cb321b1ea313f783a293c524109dae903d73b
+--! Previous: sha1:a1d75983390a9af7067cf6529691a73aa0e2c588
+--! Hash: sha1:d06fb07bc481d7aa24df328d1b8bdd524b5ba9a6
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:001cb321b1ea313f783a293c524109dae903d73b
---! Hash: sha1:f0fc3f02f25db928edc445f678ddd72cc4a4b0ea
+--! Previous: sha1:d06fb07bc481d7aa24df328d1b8bdd524b5ba9a6
+--! Hash: sha1:5b3efc3acbe06500731eba27cd57caf08b7687c4
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.
@@ -60,7 +60,8 @@ create view audit.comment_lines with (security_invoker = true) as
   with schemas as (
     select oid, nspname from pg_namespace where nspname in ('app_public', 'app_hidden', 'oauth', 'audit')
   ),
-  comments (kind, object, relation_id, object_id, is_public, comment) as (
+  -- Materialized: else the comments of PostgreSQL's 3,300 functions are read before these are left out.
+  comments (kind, object, relation_id, object_id, is_public, comment) as materialized (
     select 'table', c.oid::regclass::text, c.oid, c.oid, s.nspname = 'app_public', obj_description(c.oid, 'pg_class')
     from pg_class c join schemas s on s.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'v', 'm', 'f')

@@ -1,5 +1,5 @@
---! Previous: sha1:0825550e103c4e4df5397482255e429f1301ee81
---! Hash: sha1:938bd0a8eed8e85c1851301c34098e7c6aea432a
+--! Previous: sha1:b7a4ba58f270f862dee153e3678dc7e96ec70980
+--! Hash: sha1:7b3d17e63b4be7e265fa02a54e079a790410c934
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

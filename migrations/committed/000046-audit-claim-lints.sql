@@ -1,5 +1,5 @@
---! Previous: sha1:938bd0a8eed8e85c1851301c34098e7c6aea432a
---! Hash: sha1:de09cee78a901d5fa32d9b453291bdbdf5d9d37a
+--! Previous: sha1:7b3d17e63b4be7e265fa02a54e079a790410c934
+--! Hash: sha1:3b42f8af98b9c4437c82134b7a603dfda0602dfb
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

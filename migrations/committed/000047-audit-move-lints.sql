@@ -1,5 +1,5 @@
---! Previous: sha1:de09cee78a901d5fa32d9b453291bdbdf5d9d37a
---! Hash: sha1:14f588d640e4f2017833751b698dc68a223c3324
+--! Previous: sha1:3b42f8af98b9c4437c82134b7a603dfda0602dfb
+--! Hash: sha1:b348c8e7eb42711edd4ad37268f2e544f0a4b113
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

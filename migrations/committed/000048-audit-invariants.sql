@@ -1,5 +1,5 @@
---! Previous: sha1:14f588d640e4f2017833751b698dc68a223c3324
---! Hash: sha1:31bd6b0fa2a9a4d1f4e5f40995570c27326eb804
+--! Previous: sha1:b348c8e7eb42711edd4ad37268f2e544f0a4b113
+--! Hash: sha1:4eb66cc8ec6b5a5a04dfa14cd1f25a38149ed60f
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

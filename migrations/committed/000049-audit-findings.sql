@@ -1,5 +1,5 @@
---! Previous: sha1:31bd6b0fa2a9a4d1f4e5f40995570c27326eb804
---! Hash: sha1:4775b10083d078bf3060bef8549a4fb184ecb2c5
+--! Previous: sha1:4eb66cc8ec6b5a5a04dfa14cd1f25a38149ed60f
+--! Hash: sha1:a0b1402622fe911ea69680e4c189aa1f6def862c
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

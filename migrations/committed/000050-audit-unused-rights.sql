@@ -1,5 +1,5 @@
---! Previous: sha1:4775b10083d078bf3060bef8549a4fb184ecb2c5
---! Hash: sha1:8a6490bfe6802a7faefbdd667a2d38889dd7d64a
+--! Previous: sha1:a0b1402622fe911ea69680e4c189aa1f6def862c
+--! Hash: sha1:c29f74c0fbb4ed86b94f22e5b2d7d332ab57c5cd
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

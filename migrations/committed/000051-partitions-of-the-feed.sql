@@ -1,5 +1,5 @@
---! Previous: sha1:8a6490bfe6802a7faefbdd667a2d38889dd7d64a
---! Hash: sha1:8fa79e63afdb14dc340ccc2ac0444155e7613c06
+--! Previous: sha1:c29f74c0fbb4ed86b94f22e5b2d7d332ab57c5cd
+--! Hash: sha1:13a71e05a443b719dec4d8f4f1773b2ff17c89cc
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:8fa79e63afdb14dc340ccc2ac0444155e7613c06
---! Hash: sha1:4a5c0db2ff55f47e729a8f5cb94903796315deb7
+--! Previous: sha1:13a71e05a443b719dec4d8f4f1773b2ff17c89cc
+--! Hash: sha1:f38afd871146f5a39051d295170127013f5ae5ad
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:4a5c0db2ff55f47e729a8f5cb94903796315deb7
---! Hash: sha1:504480a4453fecc35f12422bd20de44e82eb2592
+--! Previous: sha1:f38afd871146f5a39051d295170127013f5ae5ad
+--! Hash: sha1:80062a133498eafb819b93ce522e5ad83f53195e
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

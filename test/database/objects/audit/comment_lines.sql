@@ -4,7 +4,7 @@ create view audit.comment_lines with (security_invoker=true) as
             pg_namespace.nspname
            FROM pg_namespace
           WHERE pg_namespace.nspname = ANY (ARRAY['app_public'::name, 'app_hidden'::name, 'oauth'::name, 'audit'::name])
-        ), comments(kind, object, relation_id, object_id, is_public, comment) AS (
+        ), comments(kind, object, relation_id, object_id, is_public, comment) AS MATERIALIZED (
          SELECT 'table'::text AS "?column?",
             c.oid::regclass::text,
             c.oid,

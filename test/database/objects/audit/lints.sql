@@ -256,10 +256,13 @@ create view audit.lints with (security_invoker=true) as
                    FROM policies
                 UNION ALL
                  SELECT v.oid::regclass::text,
-                    pg_get_viewdef(v.oid) AS pg_get_viewdef
+                        CASE
+                            WHEN (v.relnamespace IN ( SELECT schemas.oid
+                               FROM schemas)) THEN pg_get_viewdef(v.oid)
+                            ELSE NULL::text
+                        END AS "case"
                    FROM pg_class v
-                  WHERE (v.relkind = ANY (ARRAY['v'::"char", 'm'::"char"])) AND (v.relnamespace IN ( SELECT schemas.oid
-                           FROM schemas))) texts
+                  WHERE v.relkind = ANY (ARRAY['v'::"char", 'm'::"char"])) texts
           WHERE texts.text ~ '\mcurrent_setting\(\s*''[^''.]+\.[^'']+''(::text)?\s*\)'::text
         UNION ALL
          SELECT 'claim_kept_in_plan'::text,
