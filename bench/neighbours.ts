@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { startTreeDatabase } from './data/startTree.ts';
-import { measureAlone } from './neighbours/measureAlone.ts';
+import { measureAlone, twins } from './neighbours/measureAlone.ts';
 import { measureBeside, seconds } from './neighbours/measureBeside.ts';
 import type { Shape } from './neighbours/shape.ts';
 import { people, shapes } from './neighbours/shapes.ts';
@@ -28,6 +28,7 @@ const database = await startTreeDatabase({
       applications: { neighbour: ['app'] },
       users: [1, 2, 3].map((n) => ({ externalIdentifier: `n-${n}`, fullName: `N ${n}`, email: `n-${n}@n.test` })),
     },
+    ...twins,
   ],
   // As long as a name may be.
   sql: `update app_public.users set full_name = rpad(full_name, 200, '-and-so-on') where external_identifier like 'user-%'`,

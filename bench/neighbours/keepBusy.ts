@@ -34,11 +34,12 @@ export async function keepBusy(
   return { sent, answered, statuses: [...statuses] };
 }
 
-/** What the organization `Tree` can find out about itself. */
-export async function explore({ send }: TreeService): Promise<Known> {
-  const { text } = await send(
-    '{ app { users(first: 1000) { nodes { id } } changes(first: 1) { pageInfo { endCursor } } } }',
-  );
+/** What an organization can find out about itself. */
+export async function explore({ url }: TreeService, token: string): Promise<Known> {
+  const query = '{ app { users(first: 1000) { nodes { id } } changes(first: 1) { pageInfo { endCursor } } } }';
+  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+  const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body: JSON.stringify({ query }) });
+  const text = await response.text();
   const ids = [...text.matchAll(/"id":"([^"]+)"/g)].map(([, id = '']) => id);
   const [, cursor = ''] = /"endCursor":"([^"]+)"/.exec(text) ?? [];
   return { ids, cursor };

@@ -28,7 +28,7 @@ export async function measureBeside(database: TreeDatabase, shapes: readonly Sha
   const service = await database.startService({ ...unthrottled, NODE_OPTIONS: watchTurns, TURNS_FILE: turnsFile });
   try {
     const token = await service.grantToken('neighbour');
-    const busy = { token: service.token, known: await explore(service) };
+    const busy = { token: service.token, known: await explore(service, service.token) };
     await asking(service, token, 500);
     const warmAt = Date.now();
     const working = new AbortController();
