@@ -27,6 +27,24 @@ test('so many pieces begin in each turn of the event loop, also when one follows
   expect(turns.map((turn) => turn.split(' ').length)).toEqual([2, 2, 2, 2, 1]);
 });
 
+test('a piece has so many turns, in which other work goes on', async () => {
+  const inTurn = createTurns(1, 3);
+  const turnsOf: number[] = [];
+  let turn = 0;
+  const counting = (async () => {
+    while (turnsOf.length < 4) {
+      await turnEnds();
+      turn++;
+    }
+  })();
+
+  await Promise.all([1, 2, 3, 4].map(() => inTurn(1, () => turnsOf.push(turn))));
+  await counting;
+
+  const gaps = turnsOf.slice(1).map((at, index) => at - (turnsOf[index] ?? 0));
+  expect(gaps).toEqual([3, 3, 3]);
+});
+
 test('a tenant waits for one piece of another, however many wait and whatever they cost', async () => {
   const inTurn = createTurns(1);
   const done: string[] = [];
