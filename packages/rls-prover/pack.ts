@@ -11,7 +11,7 @@ const manifest = new URL('package.json', import.meta.url);
 const own = new URL('package.json.own', import.meta.url);
 const dist = new URL('dist', import.meta.url);
 
-// What an interrupted `npm pack` has left.
+// An interrupted `npm pack` leaves it here.
 if (existsSync(own)) renameSync(own, manifest);
 rmSync(dist, { recursive: true, force: true });
 

@@ -28,7 +28,7 @@ export class Acceptances {
         };
   }
 
-  /** Those of objects that there are not. */
+  /** The acceptances of objects that do not exist. */
   unused({ relations, functions, triggers }: Catalogue): readonly Goal[] {
     const objects = new Set([
       ...relations.keys(),
@@ -41,7 +41,7 @@ export class Acceptances {
   }
 }
 
-/** Functions and triggers are accepted by their hash. Of a policy's judgement it may be left out. */
+/** An acceptance of a function or trigger needs its hash. One of a table's judgement may leave the hash out. */
 const isSame = (
   { command, hash }: { command: string; hash: string | null },
   acceptance: Acceptance | undefined,
