@@ -10,6 +10,7 @@ import { readGiven } from './prove.ts';
 import type { Prover } from './prover.ts';
 import type { Given } from './questions.ts';
 import { readRelation, withRelations } from './readCatalogue.ts';
+import { undone } from './savepoints.ts';
 
 /**
  * Mutation testing of policies and rights: weakens one part at a time, and asks proofs and lints.
@@ -27,8 +28,7 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
   const mutants = mutantsOf(original.catalogue, options);
   for (const [done, mutant] of mutants.entries()) {
     onProgress?.(done + 1, mutants.length, 'mutants');
-    await client.query('savepoint mutant');
-    try {
+    await undone(client, async () => {
       await client.query(mutant.statement);
       const judging = createJudging(await givenAfter(mutant), prover, acceptances);
       const byProofs: string[] = [];
@@ -38,9 +38,7 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
       const noticedBy = byProofs.length > 0 ? byProofs : [...(await lints()).difference(lintsBefore)];
       const survives = noticedBy.length > 0 ? null : await reasonOf(mutant);
       mutations.push({ mutant: mutant.name, noticedBy: [...new Set(noticedBy)], survives });
-    } finally {
-      await client.query('rollback to savepoint mutant; release savepoint mutant');
-    }
+    });
   }
   return mutations;
 

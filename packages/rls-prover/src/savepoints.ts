@@ -2,11 +2,11 @@ import type { ClientBase } from 'pg';
 
 /** Runs the work in a savepoint, and undoes it. */
 export async function undone<Result>(client: ClientBase, work: () => Promise<Result>): Promise<Result> {
-  await client.query('savepoint counterexample');
+  await client.query('savepoint undone');
   try {
     return await work();
   } finally {
-    await client.query('rollback to savepoint counterexample; release savepoint counterexample');
+    await client.query('rollback to savepoint undone; release savepoint undone');
   }
 }
 

@@ -1,5 +1,6 @@
 import { type ClientBase, DatabaseError, escapeLiteral } from 'pg';
 import type { Json } from '../ExampleRows.ts';
+import { refusedAs } from '../refusals.ts';
 import { within } from '../savepoints.ts';
 import { inOrder } from './inOrder.ts';
 import { labelsOf, privileges, valuesFor } from './inventValue.ts';
@@ -197,7 +198,7 @@ async function adopt(
     const condition = key.map((column) => `${quoted(column)} = ${literalOf(wanted(column))}`).join(' and ');
     const found = await within(client, () =>
       client.query(`select to_jsonb(t) as row from ${name} t where ${condition}`),
-    ).catch(ignored);
+    ).catch(refusedAs(null));
     let row = found?.rows[0]?.row as Json | undefined;
     if (!row) continue;
     const statements: string[] = [];
@@ -210,10 +211,5 @@ async function adopt(
     }
     return { row, statements };
   }
-  return null;
-}
-
-function ignored(error: unknown): null {
-  if (!(error instanceof DatabaseError)) throw error;
   return null;
 }

@@ -4,9 +4,9 @@ export type Person = {
   /** The first group of the person's UUIDs. */
   readonly letter: string;
   readonly number: number;
-  /** What the person is in the whole application, and what in the person's own team. */
   /** Whose team and other things that belong to nobody the person shares. */
   readonly joins?: string;
+  /** What the person is in the whole application, and what in the person's own team. */
   readonly isPrivileged: { readonly everywhere: boolean; readonly inTeam: boolean };
 };
 

@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
-import { DatabaseError } from 'pg';
 import type { Judgement } from '../interface.ts';
+import { refusedAs } from '../refusals.ts';
+import { undone } from '../savepoints.ts';
 import type { InventedRow } from './inventRows.ts';
 
 /**
@@ -33,15 +34,8 @@ export async function scriptOf(
 }
 
 /** How many rows the last statement reads or changes; null if one of them fails. */
-async function countOf(client: ClientBase, statements: readonly string[]): Promise<number | null> {
-  await client.query('savepoint script');
-  try {
+const countOf = (client: ClientBase, statements: readonly string[]): Promise<number | null> =>
+  undone(client, async () => {
     const results = await client.query(statements.join(';\n'));
     return [results].flat().at(-1)?.rowCount ?? null;
-  } catch (error) {
-    if (!(error instanceof DatabaseError)) throw error;
-    return null;
-  } finally {
-    await client.query('rollback to savepoint script; release savepoint script');
-  }
-}
+  }).catch(refusedAs(null));

@@ -1,4 +1,4 @@
-import { type Preset, platform, tenantName, userNames } from './preset.ts';
+import { type Preset, tenantName, userNames, withoutPlatform } from './preset.ts';
 
 /**
  * PostGraphile, and any server that sets one setting for each claim, such as `jwt.claims.user_id`.
@@ -9,12 +9,8 @@ import { type Preset, platform, tenantName, userNames } from './preset.ts';
  * https://postgraphile.org/postgraphile/5/jwt-guide, `pgSettings`
  */
 export const postgraphile: Preset = {
+  ...withoutPlatform,
   name: 'postgraphile',
-  roles: null,
-  anonymous: /anon|guest/,
-  schemas: null,
-  platform,
-  asked: /^$/,
   stateClaims({ settings, userFunctions: [userFunction] }) {
     const claims = settings.map((setting) => ({ name: nameOf(setting), setting, type: 'text' }));
     const named = userNames.find((name) => claims.some((claim) => claim.name.endsWith(name)));

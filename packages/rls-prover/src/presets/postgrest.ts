@@ -1,5 +1,5 @@
 import { jsonClaimsOf, stateJsonClaims } from './jsonClaims.ts';
-import { type Preset, platform } from './preset.ts';
+import { type Preset, withoutPlatform } from './preset.ts';
 
 /**
  * PostgREST: the roles that its login may become, and the schemas that they may use.
@@ -7,12 +7,8 @@ import { type Preset, platform } from './preset.ts';
  * https://docs.postgrest.org/en/stable/references/auth.html
  */
 export const postgrest: Preset = {
+  ...withoutPlatform,
   name: 'postgrest',
-  roles: null,
-  anonymous: /anon|guest/,
-  schemas: null,
-  platform,
-  asked: /^$/,
   stateClaims: stateJsonClaims,
   claimsOf: jsonClaimsOf,
 };

@@ -56,5 +56,8 @@ export const userNames = [
   'email',
 ];
 
-/** What libraries put beside an application's own schemas. */
-export const platform = '^(graphile_\\w+|postgraphile_watch|extensions|tap|pgtap|sqitch|cron|topology|tiger(_data)?)$';
+/** A database without a platform: roles and schemas are found in it, and libraries have put schemas beside an application's own. */
+export const withoutPlatform = {
+  ...{ roles: null, anonymous: /anon|guest/, schemas: null, asked: /^$/ },
+  platform: '^(graphile_\\w+|postgraphile_watch|extensions|tap|pgtap|sqitch|cron|topology|tiger(_data)?)$',
+};
