@@ -2,25 +2,35 @@ import { createHash } from 'node:crypto';
 import type { Catalogue, Relation, Routine } from './catalogue.ts';
 import type { BoundGoal } from './goals.ts';
 
+type Known = { named: ReadonlySet<Routine>; hashes: Map<string, string> };
+
 /** What is known of the relations of a catalogue, of which each is read once. */
-const ofRelations = new WeakMap<Relation, { named: ReadonlySet<Routine>; hashes: Map<string, string> }>();
+const ofTables = new WeakMap<Relation, Known>();
 
 /**
- * Hashes what a goal is about: the invariant, the table or view with its policies, rights and triggers, and the functions that these name.
+ * Hashes what a goal is about: the invariant, the table or view with its policies, rights and triggers, and the functions that these call.
+ * A view is also about the tables and views that it reads, and a function about those that it calls, at any depth.
  * Most goals of a relation share what they are about, so each text is searched and hashed once.
  */
-export function createHashes({ functions, triggers }: Catalogue): (goal: BoundGoal) => string {
+export function createHashes({ relations, functions, triggers }: Catalogue): (goal: BoundGoal) => string {
   const routines = [...functions.values()].flat();
-  const namedIn = (text: string) =>
-    new Set(routines.filter(({ name }) => text.includes(name.slice(name.lastIndexOf('.') + 1))));
+  const directly = new Map<string, readonly Routine[]>();
   const namedInTexts = new Map<string, ReadonlySet<Routine>>();
+  // Another view is read when a table of its query has changed.
+  const ofViews = new WeakMap<Relation, Known>();
 
   return ({ invariant, relation, command, role }) => {
-    const own = triggers.filter((trigger) => trigger.relation === relation.name);
+    const read = readBy(relation, relations);
+    const own = triggers.filter((trigger) => read.some(({ name }) => trigger.relation === name));
     const textOf = (about: unknown, privileges: readonly string[] | undefined) =>
-      JSON.stringify([about, { ...relation, privileges, checks: [], keys: [] }, own]);
-    const known = ofRelations.get(relation) ?? { named: namedIn(textOf(null, [])), hashes: new Map() };
-    ofRelations.set(relation, known);
+      JSON.stringify([
+        about,
+        ...read.map((one) => ({ ...one, ...(one === relation && { privileges }), checks: [], keys: [] })),
+        own,
+      ]);
+    const memory = relation.definition === null ? ofTables : ofViews;
+    const known = memory.get(relation) ?? { named: namedIn(textOf(null, [])), hashes: new Map() };
+    memory.set(relation, known);
 
     const privileges = relation.privileges[`${command} ${role}`];
     const stated = JSON.stringify(invariant);
@@ -35,4 +45,27 @@ export function createHashes({ functions, triggers }: Catalogue): (goal: BoundGo
     known.hashes.set(key, hash);
     return hash;
   };
+
+  /** The functions that a text names, and those that they name, at any depth. */
+  function namedIn(text: string): ReadonlySet<Routine> {
+    const found = new Set(findNamed(text));
+    for (const { source, body } of found) for (const other of findNamed(source ?? body)) found.add(other);
+    return found;
+  }
+
+  function findNamed(text: string): readonly Routine[] {
+    const known =
+      directly.get(text) ?? routines.filter(({ name }) => text.includes(name.slice(name.lastIndexOf('.') + 1)));
+    directly.set(text, known);
+    return known;
+  }
+}
+
+/** A relation and those that its query names, at any depth. */
+function readBy(relation: Relation, relations: Catalogue['relations']): readonly Relation[] {
+  const found = new Set([relation]);
+  for (const { definition } of found)
+    if (definition !== null)
+      for (const other of relations.values()) if (definition.includes(other.name)) found.add(other);
+  return [...found];
 }

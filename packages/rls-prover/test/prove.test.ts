@@ -165,6 +165,12 @@ describe('what is not proven', () => {
       alter('app.tenant_id() is not null'),
       `create or replace function app.tenant_id() returns uuid language sql stable as $$ select '${'a'.repeat(8)}-0000-7000-8000-000000000000'::uuid $$; ${alter('app.tenant_id() is not null')}`,
     ],
+    [
+      'a function that a function of a policy calls',
+      `create function app.outer_id() returns uuid language sql stable as $$ select app.tenant_id() $$; ${alter('app.outer_id() is not null')}`,
+      `create function app.outer_id() returns uuid language sql stable as $$ select app.tenant_id() $$; ${alter('app.outer_id() is not null')};
+       create or replace function app.tenant_id() returns uuid language sql stable as $$ select '${'a'.repeat(8)}-0000-7000-8000-000000000000'::uuid $$`,
+    ],
   ])('is accepted of a table until %s changes', async (_what, before, after) => {
     const [{ hash = null } = {}] = (await proving.judgeAfter(before, about('app.users'))).filter(isOpen);
     const accepted = [
@@ -183,6 +189,19 @@ describe('what is not proven', () => {
     expect(openOf(await proving.judgeAfter(after, { ...about('app.users'), accepted }))).toEqual([
       expect.stringMatching(/^tenant: select on app.users/),
     ]);
+  });
+
+  test('is accepted of a view until a policy of its table changes', async () => {
+    const view = `${alter('name is not null')}; create view app.seen with (security_invoker, security_barrier) as select tenant_id, name from app.users; grant select on app.seen to member`;
+    const asked = about('app.seen');
+    const judged = (await proving.judgeAfter(view, asked)).filter(isOpen);
+    const accepted = judged.map((one) => ({ ...one, reason: 'For a test.' }));
+    expect(openOf(judged)).toEqual(['tenant: select on app.seen: refuted']);
+
+    expect(openOf(await proving.judgeAfter(view, { ...asked, accepted }))).toEqual([]);
+    expect(openOf(await proving.judgeAfter(`${view}; ${alter('true')}`, { ...asked, accepted }))).toEqual(
+      openOf(judged),
+    );
   });
 
   test('is not accepted of what is not there', async () => {
