@@ -4,7 +4,7 @@ import { attack } from './attack.ts';
 import { schemas } from './schemas.ts';
 import { startProving } from './support.ts';
 
-/** `SCHEMAS=5000` takes about an hour and a half. */
+/** `SCHEMAS=5000` takes about an hour. */
 const count = Number(process.env.SCHEMAS || sizeOf({ small: 6, whole: 200 }));
 
 let proving: Awaited<ReturnType<typeof startProving>>;

@@ -1,0 +1,179 @@
+import fc from 'fast-check';
+import { definer } from '../tries/try.ts';
+import { conditions, mine, tenant } from './conditions.ts';
+
+const bodies = fc.constantFrom(
+  ...[
+    `select count(*)::text from app.items where ${mine}`,
+    `select string_agg(body, ',') from app.items where ${mine}`,
+    `select 'b'`,
+  ],
+  ...[
+    `select count(*)::text from app.items where ${mine}`,
+    `select string_agg(body, ',') from app.items where ${tenant}`,
+    `select string_agg(body, ',') from app.items where tenant_id = app.tenant_id() and author_id = app.user_id()`,
+  ],
+  ...[
+    `select string_agg(body, ',') from app.items`,
+    `select app.inner_text()`,
+    `select max(body) from app.seen`,
+    `select 'a'`,
+  ],
+  ...[
+    `select string_agg(n.body, ',') from app.notes n where n.tenant_id = app.tenant_id() and n.author_id = app.user_id()`,
+  ],
+);
+
+const isDefiner = fc.boolean();
+const optionsOf = (isOwners: boolean) => (isOwners ? definer : '');
+
+/** A function without parameters, and one that it may call. */
+const functions = fc
+  .record({ body: bodies, inner: bodies, isDefiner })
+  .map(({ body, inner, isDefiner }) => [
+    `create function app.inner_text() returns text language sql stable set search_path = app, pg_temp as $$ ${inner.includes('inner_text') ? `select string_agg(body, ',') from items` : inner} $$`,
+    `create function app.texts() returns text language sql stable ${optionsOf(isDefiner)} as $$ ${body} $$`,
+  ]);
+
+/** Two functions that call each other. */
+const cycles = fc
+  .record({ body: bodies, isFirst: isDefiner, isSecond: isDefiner, isRevoked: fc.boolean() })
+  .map(({ body, isFirst, isSecond, isRevoked }) => [
+    `create function app.first(n int) returns text language plpgsql stable ${optionsOf(isFirst)} as $$ begin if n > 0 then return app.second(n - 1); end if; return (${body}); end $$`,
+    `create function app.second(n int) returns text language sql stable ${optionsOf(isSecond)} as $$ select app.first(n) $$`,
+    ...(isRevoked ? ['revoke execute on function app.first(int) from public'] : []),
+  ]);
+
+/** A domain whose check reads, where a value of it is made. */
+const domains = fc
+  .record({
+    body: bodies,
+    isCheckers: isDefiner,
+    isCasters: isDefiner,
+    isRevoked: fc.boolean(),
+    use: fc.constantFrom(
+      'function app.checking(app.checked) returns text language sql stable :options as $$ select $1::text $$',
+      'function app.checking(text) returns app.checked language sql stable :options as $$ select $1 $$',
+      'function app.checking(text) returns text language sql stable :options as $$ select $1::app.checked::text $$',
+      'function app.checking(text) returns text language plpgsql stable :options as $$ declare t app.checked := $1; begin return t; end $$',
+      '',
+    ),
+  })
+  .map(({ body, isCheckers, isCasters, isRevoked, use }) => [
+    `create function app.check_text(text) returns boolean language plpgsql stable ${optionsOf(isCheckers)} as $$ begin if $1 like 'ask%' then raise exception '%', (${body}); end if; return true; end $$`,
+    'create domain app.checked as text check (app.check_text(value))',
+    use
+      ? `create ${use.replace(':options', optionsOf(isCasters))}`
+      : 'alter table app.items add column label app.checked',
+    ...(isRevoked ? ['revoke execute on function app.check_text(text) from public'] : []),
+  ]);
+
+const views = fc
+  .record({
+    barrier: fc.boolean(),
+    invoker: fc.boolean(),
+    where: conditions,
+    from: fc.constantFrom('app.items', 'app.kept', 'app.notes n join app.items using (tenant_id)'),
+  })
+  .map(({ barrier, invoker, where, from }) => [
+    'create materialized view app.kept as select * from app.items',
+    `create view app.seen with (security_barrier = ${barrier}, security_invoker = ${invoker}) as select items.body, tenant_id, items.author_id from ${from.replace('app.kept', 'app.kept as items')} where ${where.replaceAll(/\b(body|author_id|pair)\b(?! =|\.)/g, '$1').replaceAll(/(?<![.\w])(body|author_id|pair)\b/g, 'items.$1')}`,
+    'grant select on app.seen to member',
+  ]);
+
+/** A view that clients may write, with the rights of an owner who is no superuser, by whatever name. */
+const ownedViews = fc
+  .record({
+    owner: fc.constantFrom('keeper', '"Owner of all"', '"is.here"'),
+    policy: fc.constantFrom('true', tenant, mine, mine, mine),
+    rights: fc.subarray(['select', 'insert', 'update', 'delete'], { minLength: 1 }),
+    granted: fc.subarray(['select', 'insert', 'update', 'delete'], { minLength: 1 }),
+    where: fc.constantFrom('', `where ${tenant}`, `where ${mine}`, `where ${mine}`),
+    check: fc.constantFrom('', 'with local check option', 'with cascaded check option'),
+    invoker: fc.boolean(),
+  })
+  .map(({ owner, policy, rights, granted, where, check, invoker }) => [
+    `create role ${owner}`,
+    `grant usage on schema app to ${owner}`,
+    `grant ${rights.join(', ')} on app.items to ${owner}`,
+    `create policy of_owner on app.items to ${owner} using (${policy})`,
+    `create view app.owned with (security_barrier, security_invoker = ${invoker}) as select * from app.items ${where} ${check}`,
+    `alter view app.owned owner to ${owner}`,
+    `grant ${granted.join(', ')} on app.owned to member`,
+  ]);
+
+const triggers = fc
+  .constantFrom(
+    'new.body := old.body',
+    `new.author_id := old.author_id`,
+    'new.tenant_id := old.tenant_id',
+    'new.tenant_id := :B0',
+    'new.author_id := :A2',
+    `if new.body like 'run%' then execute substr(new.body, 5); end if`,
+    `perform set_config('app.user_id', new.body, true)`,
+    'update app.items set body = new.body',
+    'null',
+  )
+  .map((body) => [
+    `create function app.act() returns trigger language plpgsql as $$ begin ${body}; return new; end $$`,
+    `create trigger act before update on app.items for each row execute function app.act()`,
+  ]);
+
+const ownersTriggers = fc
+  .constantFrom('update', 'delete')
+  .map((command) => [
+    `create function app.tidy() returns trigger language plpgsql ${definer} as $$ begin ${command === 'delete' ? 'delete from app.notes where id = old.id' : 'update app.notes set body = old.body where tenant_id = old.tenant_id'}; return old; end $$`,
+    `create trigger tidy after ${command} on app.items for each row execute function app.tidy()`,
+  ]);
+
+const aggregates = fc.constant([
+  `create function app.step(text, text) returns text language sql stable ${definer} as $$ select string_agg(body, ',') from app.items $$`,
+  'revoke execute on function app.step(text, text) from public',
+  'create aggregate app.total(text) (sfunc = app.step, stype = text)',
+]);
+
+const rules = fc.constant([`create rule more as on delete to app.items do also delete from app.notes`]);
+
+/** A policy beside the first one, for one command. */
+const policies = fc
+  .record({
+    command: fc.constantFrom('select', 'insert', 'update', 'delete'),
+    to: fc.constantFrom('member', 'public'),
+    condition: conditions,
+  })
+  .map(({ command, to, condition }) => [
+    `create policy more on app.items for ${command} to ${to} ${command === 'insert' ? 'with check' : 'using'} (${condition})`,
+  ]);
+
+/** A function may have the name of a table. */
+const namesakes = fc
+  .constantFrom('items', 'notes', 'users')
+  .map((name) => [`create function app.${name}() returns int language sql immutable as $$ select 1 $$`]);
+
+const kinds = {
+  ...{
+    functions,
+    cycles,
+    domains,
+    views,
+    ownedViews,
+    triggers,
+    ownersTriggers,
+    aggregates,
+    rules,
+    policies,
+    namesakes,
+  },
+};
+
+/** Beside tables: functions, domains, views, triggers and rights; of each kind one at most, since they have names. */
+export const extras: fc.Arbitrary<readonly string[]> = fc
+  .uniqueArray(
+    fc.oneof(
+      ...Object.entries(kinds).map(([kind, drawn]) =>
+        drawn.map((statements: readonly string[]) => ({ kind, statements })),
+      ),
+    ),
+    { maxLength: 2, selector: ({ kind }) => kind },
+  )
+  .map((drawn) => drawn.flatMap(({ statements }) => statements));
