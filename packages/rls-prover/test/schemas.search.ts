@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { isWhole, seed, sizeOf } from '../../../test/support/search.ts';
-import { attack } from './attack.ts';
-import { schemas } from './schemas.ts';
+import { attack, change } from './attack.ts';
+import { changes, schemas } from './schemas.ts';
 import { startProving } from './support.ts';
 
-/** `SCHEMAS=5000` takes about an hour. */
+/** `SCHEMAS=5000` takes about an hour. `SCHEMA_CHANGES` draws other numbers of changes. */
 const count = Number(process.env.SCHEMAS || sizeOf({ small: 6, whole: 200 }));
+const changeCount = Number(process.env.SCHEMA_CHANGES || sizeOf({ small: 2, whole: 40 }));
 
 let proving: Awaited<ReturnType<typeof startProving>>;
 beforeAll(async () => {
@@ -35,6 +36,22 @@ it(`no proof of a schema that is drawn has a counterexample (SEED=${seed})`, asy
   // It finds holes, and proves what has none.
   expect(counts.withHole).toBeGreaterThan(0);
   if (isWhole) expect(counts.closed).toBeGreaterThan(0);
+}, 14_400_000);
+
+it(`a change of a schema keeps no judgement and hides no violation that it touches (SEED=${seed})`, async () => {
+  const counts = { valid: 0, kept: 0, accepted: 0 };
+  const drawn = fc.asyncProperty(changes, async (drawn) => {
+    const { isValid, kept, accepted, stale, hidden } = await change(proving, drawn);
+    counts.valid += Number(isValid);
+    counts.kept += kept;
+    counts.accepted += accepted;
+    expect({ stale, hidden }).toEqual({ stale: [], hidden: [] });
+  });
+  await fc.assert(drawn, { seed, numRuns: changeCount });
+
+  console.log(counts);
+  expect(counts.kept).toBeGreaterThan(0);
+  if (isWhole) expect(counts.accepted).toBeGreaterThan(0);
 }, 14_400_000);
 
 /** The construct, without its place. */
