@@ -13,7 +13,11 @@ export function createLog(level: string, stream = isatty(2) ? toTerminal : desti
   return pino({ level, base: null, serializers: { err: describeError, error: describeError, requestId } }, stream);
 }
 
-const toTerminal: DestinationStream = { write: (line) => void process.stderr.write(textOf(line)) };
+/** ECMA-48: to the start of the line, and everything behind it erased. */
+export const eraseLine = '\r\x1b[K';
+
+/** A command may have left its progress in the line. */
+const toTerminal: DestinationStream = { write: (line) => void process.stderr.write(eraseLine + textOf(line)) };
 
 /**
  * A line of the log for a person.

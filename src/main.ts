@@ -35,7 +35,10 @@ endOnCrash((error) => reportFailure(error, process.env.LOG_LEVEL));
 const command = commands.get(name);
 try {
   if (!command) throw new StartupError(`There is no command ${name}; there are ${[...commands.keys()].join(', ')}.`);
-  if (!(await printHelp())) await command(args);
+  if (!(await printHelp())) {
+    if (process.stderr.isTTY && cluster.isPrimary) (await import('./commands/progress.ts')).showMigrations();
+    await command(args);
+  }
 } catch (error) {
   process.exit(reportFailure(error, process.env.LOG_LEVEL));
 }

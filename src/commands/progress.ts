@@ -1,3 +1,5 @@
+import { type MigrationProgress, migrationProgress } from '../database/migrations/migrationProgress.ts';
+import { eraseLine } from '../log.ts';
 import type { Report } from '../provisioning/report.ts';
 
 type Terminal = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
@@ -30,11 +32,17 @@ export function createProgress(terminal: Terminal = process.stderr, now: () => n
   };
 }
 
+/** Shows how many migrations have run, in whichever command they run. */
+export function showMigrations({ report, end } = createProgress()): void {
+  migrationProgress.subscribe((message) => {
+    const { done, total } = message as MigrationProgress;
+    report(done, total, 'migrations applied');
+    if (done === total) end();
+  });
+}
+
 /** Often enough to be seen moving, and seldom enough to cost nothing. */
 const redrawMs = 200;
-
-/** ECMA-48: to the start of the line, and everything behind it erased. */
-const eraseLine = '\r\x1b[K';
 
 const inDigits = (count: number) => count.toLocaleString('en');
 

@@ -1,4 +1,5 @@
-import { createProgress } from '../../src/commands/progress.ts';
+import { createProgress, showMigrations } from '../../src/commands/progress.ts';
+import { migrationProgress } from '../../src/database/migrations/migrationProgress.ts';
 
 /** A terminal whose lines can be read, and a clock that is set by hand. */
 function open(isTTY: boolean) {
@@ -63,6 +64,17 @@ describe('the progress of a long command', () => {
     progress.end();
 
     expect(progress.line()).toBe('');
+  });
+
+  it('shows how many migrations have run, in whichever command, and goes with the last', () => {
+    const progress = open(true);
+    showMigrations(progress);
+
+    migrationProgress.publish({ done: 1, total: 40 });
+    expect(progress.line()).toBe('1 of 40 migrations applied');
+    migrationProgress.publish({ done: 40, total: 40 });
+    expect(progress.line()).toBe('');
+    expect(progress.written()).toContain('40 of 40 migrations applied');
   });
 
   it('writes nothing where no terminal is', () => {

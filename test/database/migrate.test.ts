@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client, type Pool } from 'pg';
+import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
 import { migrate, migrationsAreCurrent } from '../../src/database/migrations/migrate.ts';
+import { migrationProgress } from '../../src/database/migrations/migrationProgress.ts';
 import { createOwnerPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -138,14 +140,20 @@ describe('migrating', () => {
     }
   });
 
-  it('waits for others who migrate the same database', async () => {
+  it('waits for others who migrate the same database, and tells how many migrations have run', async () => {
     const name = `empty_${suffix}`;
     await asAdministrator(`create database ${name} template template0`);
     const ownerUrl = inDatabase(database.ownerUrl, name);
+    const told: unknown[] = [];
+    const listen = (progress: unknown) => told.push(progress);
+    migrationProgress.subscribe(listen);
 
     const all = await Promise.allSettled([1, 2, 3, 4].map(() => migrate({ ...urls, ownerUrl }, log)));
 
+    migrationProgress.unsubscribe(listen);
     expect(all.map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'));
+    const total = (await readCommitted()).length;
+    expect(told).toEqual(Array.from({ length: total }, (_, at) => ({ done: at + 1, total })));
     await asAdministrator(`drop database ${name}`);
   });
 

@@ -8,6 +8,7 @@ import { findOther, readApplied } from './appliedMigrations.ts';
 import { readCommitted, requireOrder } from './committedMigrations.ts';
 import { isWithoutTransaction, quiet } from './graphileMigrate.ts';
 import { LockDeadlineError, lockDeadlineMs, lockTimeoutMs, retryOnLocks } from './lockRetries.ts';
+import { type MigrationProgress, migrationProgress } from './migrationProgress.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
@@ -48,6 +49,7 @@ export async function runCommitted(
       throw new StartupError(await explain(owner, file, error), { cause });
     });
     await announceMigrations(owner);
+    migrationProgress.publish({ done: at + 1, total: missing.length } satisfies MigrationProgress);
   }
   await owner.query('reset lock_timeout');
 }
