@@ -158,7 +158,8 @@ async function dev(): Promise<void> {
   const config = loadConfig({ LOG_LEVEL: 'warn', ...process.env }, 'dev');
   const log = createLog(config.logLevel);
   const { startDevelopment } = await import('./commands/development/startDevelopment.ts');
-  const starting = startDevelopment(config, log, console.log);
+  const { inColours } = await import('./commands/development/inColours.ts');
+  const starting = startDevelopment(config, log, (text) => console.log(inColours(text)));
   stopOnSignals(starting, log);
   const service = await starting;
   await printBanner(service);

@@ -38,12 +38,12 @@ describe('npm run dev', () => {
     [
       'that PostgreSQL does not understand',
       '-- naïve 🎉\nselect 1;\n\nselect nothing\n  from nowhere;\n',
-      'migrations/current.sql:5:8: relation "nowhere" does not exist (SQLSTATE 42P01)\n     5 |   from nowhere;\n       |        ^',
+      'migrations/current.sql:5:8: relation "nowhere" does not exist (SQLSTATE 42P01)\n     5 |   from nowhere;\n       |        ^^^^^^^',
     ],
     [
       'that fails when it runs',
       '/* a\n b */ select 1;\n-- café\ncreate table app_public.units (id int);\n',
-      'migrations/current.sql:4:1: relation "units" already exists (SQLSTATE 42P07)\n     4 | create table app_public.units (id int);\n       | ^',
+      'migrations/current.sql:4:1: relation "units" already exists (SQLSTATE 42P07)\n     4 | create table app_public.units (id int);\n       | ^^^^^^\n  Help: A committed migration has made it. Choose another name, or change what is there by `alter`.',
     ],
   ])('keeps the old schema when the file has SQL %s, and shows its line', async (_, sql, report) => {
     await copy.save(sql);
@@ -68,7 +68,7 @@ describe('npm run dev', () => {
     await copy.save(mistaken);
     await server.says("+ Field 'mistake' was added to object type 'Mutation'");
     const report =
-      'migrations/current.sql:6:3: column "nme" does not exist (SQLSTATE 42703)\n     6 |   perform nme from app_public.units;\n       |   ^\n';
+      'migrations/current.sql:6:3: column "nme" does not exist (SQLSTATE 42703)\n     6 |   perform nme from app_public.units;\n       |   ^^^^^^^\n';
 
     expect(await callMistake()).toEqual(['INTERNAL', 'INTERNAL']);
 
@@ -149,7 +149,7 @@ describe('the way of a change', () => {
 
     expect(code).toBe(1);
     expect(output).toMatch(
-      /^Nothing is committed\.\nmigrations\/current\.sql:2: .*\(require-concurrent-index-creation\)\n/,
+      /^Nothing is committed\.\nmigrations\/current\.sql:2: .*\(require-concurrent-index-creation\)\n {5}2 \| create index nowhere_idx/,
     );
   });
 

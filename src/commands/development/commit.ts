@@ -14,7 +14,7 @@ import { asRoot, helperUrlOf } from './helperDatabase.ts';
 import { lintMigration } from './lintMigration.ts';
 import { blankCurrent, currentFile, databaseName, readCurrent, withGraphileMigrate } from './migrations.ts';
 import { withShadow } from './shadow.ts';
-import { locateError } from './sqlFileError.ts';
+import { locateError, sourceOf } from './sqlFileError.ts';
 
 /**
  * `npm run db:commit -- "what it does"`: makes `migrations/current.sql` the next committed migration.
@@ -94,7 +94,10 @@ async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
 async function refuseUnsafe(sql: string): Promise<void> {
   const findings = await lintMigration(sql);
   if (findings.length === 0) return;
-  const lines = findings.map(({ rule, line, message }) => `migrations/current.sql:${line}: ${message} (${rule})`);
+  const lines = findings.flatMap(({ rule, line, message }) => [
+    `migrations/current.sql:${line}: ${message} (${rule})`,
+    ...sourceOf(sql, line),
+  ]);
   const hint = 'If it is right all the same, say so above the statement: -- squawk-ignore <rule>';
   throw new StartupError(['Nothing is committed.', ...lines, hint].join('\n'));
 }

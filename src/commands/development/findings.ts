@@ -4,6 +4,7 @@ import { describeFailure } from '../../errors/explainFailure.ts';
 import { SchemaError } from '../../errors/schemaError.ts';
 import { lineOf } from './lineOf.ts';
 import { currentFile } from './migrations.ts';
+import { sourceOf } from './sqlFileError.ts';
 
 /** A row of `audit.findings`, such as an ignored comment, an open policy or a trap for developers. */
 export type Finding = {
@@ -38,13 +39,13 @@ export function newFindings(before: readonly Finding[], after: readonly Finding[
 
 const keyOf = ({ name, object, detail }: Finding) => JSON.stringify([name, object, detail]);
 
-/** One line for each finding, with its place in `migrations/current.sql` in front, if it has one. */
+/** A line for each finding, with its place in `migrations/current.sql` in front and its source below, if it has one. */
 export async function describeFindings(findings: readonly Finding[], text: string): Promise<string[]> {
   return Promise.all(
     findings.map(async ({ name, level, object, detail, remedy }) => {
       // PostgreSQL has run the file, so its parser understands it, except for placeholders.
       const line = await lineOf(text, object, tagsIn(detail)).catch(() => null);
-      return `${placeAt(line)}${level}: ${object} ${detail} (${name}). ${remedy}`;
+      return withSource(`${placeAt(line)}${level}: ${object} ${detail} (${name}). ${remedy}`, text, line);
     }),
   );
 }
@@ -57,7 +58,7 @@ export async function describeBuildError(error: unknown, text: string): Promise<
   const index = quoted.map((words) => text.indexOf(words)).find((found) => found >= 0);
   const objects = error instanceof SchemaError ? error.objects : [];
   const line = index === undefined ? await firstLineOf(text, objects) : text.slice(0, index).split('\n').length;
-  return `${placeAt(line)}${message}`;
+  return withSource(`${placeAt(line)}${message}`, text, line);
 }
 
 async function firstLineOf(text: string, objects: readonly string[]): Promise<number | null> {
@@ -66,6 +67,12 @@ async function firstLineOf(text: string, objects: readonly string[]): Promise<nu
     if (line !== null) return line;
   }
   return null;
+}
+
+/** Below the first line of a message, the line of the migration that it names. */
+function withSource(message: string, text: string, line: number | null): string {
+  const [first = '', ...others] = message.split('\n');
+  return [first, ...(line === null ? [] : sourceOf(text, line)), ...others].join('\n');
 }
 
 const placeAt = (line: number | null) => (line === null ? '' : `${relative(process.cwd(), currentFile)}:${line}: `);

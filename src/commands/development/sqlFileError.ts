@@ -1,29 +1,51 @@
 import { relative } from 'node:path';
-import { DatabaseError } from 'pg';
+import { type Client, DatabaseError } from 'pg';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
 import { withClient } from '../../database/pool/withClient.ts';
+import { findRemedy } from './findRemedy.ts';
 
 /** PostgreSQL has rejected a file of SQL; the message has the place and the reason. */
 export class SqlFileError extends Error {
   override name = 'SqlFileError';
 }
 
-/** Adds line, source and caret to PostgreSQL's error about a file of SQL, as far as they are known. */
+/** Adds line, source, the place in it and the remedy to PostgreSQL's error about a file of SQL, as far as they are known. */
 export async function locateError(file: string, sql: string, error: DatabaseError, url: string): Promise<SqlFileError> {
-  const offset = error.position ? Number(error.position) - 1 : await offsetOfStatement(sql, url);
-  return sqlErrorAt(file, sql, offset, error);
+  const failing = await findFailing(sql, url, error).catch(() => null);
+  const offset = error.position ? Number(error.position) - 1 : (failing?.offset ?? null);
+  return sqlErrorAt(file, sql, offset, error, failing?.remedy);
 }
 
 /** @param offset in characters; null when it is not known */
-export function sqlErrorAt(file: string, text: string, offset: number | null, error: DatabaseError): SqlFileError {
+export function sqlErrorAt(
+  file: string,
+  text: string,
+  offset: number | null,
+  error: DatabaseError,
+  remedy: string | null = null,
+): SqlFileError {
   const place = offset === null ? null : placeOf(text, offset);
   const where = relative(process.cwd(), file) + (place ? `:${place.line}:${place.column}` : '');
-  const snippet = place
-    ? [`  ${String(place.line).padStart(4)} | ${place.text}`, `       | ${' '.repeat(place.column - 1)}^`]
-    : [];
-  const more = [error.detail, error.hint && `Hint: ${error.hint}`, error.where].filter(Boolean);
-  const lines = [`${error.message} (SQLSTATE ${error.code})`, ...snippet, ...more.map((line) => `  ${line}`)];
+  const snippet = place ? [...sourceOf(text, place.line), `       | ${underline(place.text, place.column)}`] : [];
+  const more = [error.detail, error.hint && `Hint: ${error.hint}`, error.where, remedy && `Help: ${remedy}`];
+  const lines = [
+    `${error.message} (SQLSTATE ${error.code})`,
+    ...snippet,
+    ...more.filter(Boolean).map((said) => `  ${said}`),
+  ];
   return new SqlFileError(`${where}: ${lines.join('\n')}`, { cause: error });
+}
+
+/** A line of a file, with its number in front. */
+export function sourceOf(text: string, line: number): string[] {
+  const source = text.split('\n')[line - 1];
+  return source === undefined ? [] : [`  ${String(line).padStart(4)} | ${source.replaceAll('\t', ' ')}`];
+}
+
+/** Carets below the name, number or sign that begins at a column. */
+function underline(line: string, column: number): string {
+  const [word = ' '] = /^(?:"[^"]*"|[\p{L}\p{N}_$])(?:"[^"]*"|[\p{L}\p{N}_$.])*/u.exec(line.slice(column - 1)) ?? [];
+  return ' '.repeat(column - 1) + '^'.repeat(word.length);
 }
 
 /** The line and column of an offset. PostgreSQL counts characters, JavaScript UTF-16 code units. */
@@ -38,19 +60,23 @@ export function placeOf(text: string, offset: number) {
 }
 
 /**
- * Where the failing statement begins, in characters.
+ * Where the failing statement begins, in characters, and what to do about it.
  * PostgreSQL reports the place of a mistake that it finds when it parses. For any other, the statements run once more, one by one, in a
- * transaction that is rolled back.
+ * transaction that is rolled back. Then the database has what the statements before have made, whose names may be meant.
  */
-async function offsetOfStatement(text: string, ownerUrl: string): Promise<number | null> {
+async function findFailing(text: string, ownerUrl: string, error: DatabaseError) {
+  const remedy = (client: Client, statement: string) => findRemedy(client, error, statement);
   if (isWithoutTransaction(text)) return null;
   const statements = await split(text);
   // Closing the connection rolls back.
   return withClient(ownerUrl, async (client) => {
     await client.query('begin');
     for (const { offset, sql } of statements) {
-      const error = await client.query(sql).catch((error: unknown) => error);
-      if (error instanceof DatabaseError) return offset;
+      await client.query('savepoint statement');
+      const found = await client.query(sql).catch((error: unknown) => error);
+      if (!(found instanceof DatabaseError)) continue;
+      await client.query('rollback to statement');
+      return { offset, remedy: await remedy(client, sql) };
     }
     return null;
   });
