@@ -44,7 +44,7 @@ export const commandHelps: Readonly<Record<string, CommandHelp>> = {
   },
   rehash: {
     usage: 'npm run db:rehash',
-    does: 'rewrites the hashes of committed migrations that were edited in place, until 1.0.0',
+    does: 'rewrites the hashes of committed migrations that were edited in place and that no release has',
     example: 'npm run db:rehash',
   },
   reset: {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
-import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
+import { countReleased, readReleases } from '../../src/commands/development/releasedMigrations.ts';
+import { brokenOrder, readCommitted } from '../../src/database/migrations/committedMigrations.ts';
 import { isWithoutTransaction } from '../../src/database/migrations/graphileMigrate.ts';
 import { withClient } from '../../src/database/pool/withClient.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -41,6 +42,14 @@ describe('the committed migrations', () => {
 
     expect(actual).toEqual(await withClient(once.ownerUrl, readDatabaseObjects));
     expect(actual.size).toBeGreaterThan(150);
+  });
+
+  it('are those of each release, unchanged', async () => {
+    const files = await readCommitted();
+    const broken = brokenOrder(files);
+    expect([broken, ...files.filter(({ isIntact }) => !isIntact).map(({ name }) => name)]).toEqual([null]);
+    // The hash of a file covers those before it.
+    expect(countReleased(files, await readReleases())).toBeLessThanOrEqual(files.length);
   });
 
   it('make each object once', async () => {

@@ -8,6 +8,7 @@ import { createMigrationsCopy, type MigrationsCopy } from '../support/migrations
 let copy: MigrationsCopy;
 beforeAll(async () => {
   copy = await createMigrationsCopy();
+  await copy.write('migrations/released.txt', '');
 });
 afterAll(() => copy.remove());
 
@@ -50,4 +51,29 @@ test('a new migration needs no header: its name says the message', async () => {
 
   expect((await readCommitted()).at(-1)).toMatchObject({ message: 'add doors', isIntact: true });
   expect(await rehash()).toEqual(['The hashes are right.']);
+});
+
+test('a migration of a release is not rehashed; those after the release are', async () => {
+  const files = await readCommitted();
+  const [edited, released, after] = files.slice(-3);
+  const append = async (name = '') => {
+    const path = `migrations/committed/${name}`;
+    const text = await copy.read(path);
+    await chmod(join(copy.root, path), 0o644);
+    await copy.write(path, `${text}-- Edited.\n`);
+    return () => copy.write(path, text);
+  };
+  await copy.write('migrations/released.txt', `# Releases\n0.9.0 ${files[0]?.hash}\n1.0.0 ${released?.hash}\n`);
+  expect(await rehash()).toEqual(['The hashes are right.']);
+
+  const undo = await append(edited?.name);
+  await expect(rehash()).rejects.toThrow(`${edited?.name} is released, and never changes`);
+  await undo();
+  expect(await readCommitted()).toEqual(files);
+
+  await append(after?.name);
+  expect(await rehash()).toEqual([`New hashes: ${after?.name}`]);
+
+  await copy.write('migrations/released.txt', '1.0.0 sha1:0000\n');
+  await expect(rehash()).rejects.toThrow('No migration has the hash of the last one of version 1.0.0');
 });

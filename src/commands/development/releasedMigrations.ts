@@ -1,0 +1,29 @@
+import { join } from 'node:path';
+import type { CommittedMigration } from '../../database/migrations/committedMigrations.ts';
+import { migrationsFolder, readPlainText } from '../../database/migrations/plainText.ts';
+import { StartupError } from '../../errors/startupError.ts';
+
+export type Release = { readonly version: string; readonly hash: string };
+
+/** The releases in `migrations/released.txt`, the oldest first: the hash of the last migration covers all before it. */
+export async function readReleases(): Promise<Release[]> {
+  const text = await readPlainText(join(migrationsFolder, 'released.txt'));
+  return Array.from(text.matchAll(/^(\d\S*) (sha1:\w+)$/gm), ([, version = '', hash = '']) => ({ version, hash }));
+}
+
+/**
+ * How many of the committed migrations are released, by the hashes in their headers.
+ *
+ * @throws {StartupError} when the last migration of a release is not there
+ */
+export function countReleased(files: readonly CommittedMigration[], releases: readonly Release[]): number {
+  const counts = releases.map(({ version, hash }) => {
+    const count = files.findIndex((file) => file.hash === hash) + 1;
+    if (count === 0)
+      throw new StartupError(
+        `No migration has the hash of the last one of version ${version}: get the files back from git.`,
+      );
+    return count;
+  });
+  return Math.max(0, ...counts);
+}
