@@ -144,6 +144,14 @@ describe('the documentation', () => {
       expect(text).toContain('CONFLICT of email: Another user has this e-mail address.');
       expect(text).toContain('BAD_USER_INPUT of locale: ');
       expect(text).not.toContain('NOT_FOUND');
+      // What a function raises by itself.
+      for (const [mutation, error] of [
+        ['unitDelete', 'CONFLICT of withDescendants: There are units below this one.'],
+        ['unitUpdate', 'BAD_USER_INPUT of parentExternalIdentifier or parentId: A unit cannot be below itself.'],
+        ['userUpdate', 'BAD_USER_INPUT of timezone: timezone is another spelling of timeZone; the two differ.'],
+        ['webhookCreate', 'CONFLICT: An organization has at most 20 webhooks.'],
+      ])
+        expect(await page.locator(`article#${mutation}`).innerText()).toContain(error);
       expect(await page.locator('article#userDelete').innerText()).toContain(
         'NOT_FOUND: There is no object in the organization that id or externalIdentifier names.',
       );

@@ -25,6 +25,7 @@ import { NodeIdPlugin, nodeIdCodecName } from '../../../plugins/NodeIdPlugin.ts'
 import { NodeTypePlugin } from '../../../plugins/NodeTypePlugin.ts';
 import { OidPlugin } from '../../../plugins/OidPlugin.ts';
 import { OrdersPlugin } from '../../../plugins/OrdersPlugin.ts';
+import { RaisedErrorsPlugin } from '../../../plugins/RaisedErrorsPlugin.ts';
 import { RootFieldsPlugin } from '../../../plugins/RootFieldsPlugin.ts';
 import { RowLimitPlugin } from '../../../plugins/RowLimitPlugin.ts';
 import { RowOriginsPlugin } from '../../../plugins/RowOriginsPlugin.ts';
@@ -112,6 +113,7 @@ const plugins: readonly GraphileConfig.Plugin[] = [
   UsersSyncPlugin,
   ExternalAuthenticationTokenPlugin,
   ConstraintRulesPlugin,
+  RaisedErrorsPlugin,
   VariableNamesPlugin,
 ];
 

@@ -1,32 +1,74 @@
 import { type GraphQLSchema, getNamedType } from 'postgraphile/graphql';
 import type { ConstraintsOfTypes } from '../../../plugins/ConstraintRulesPlugin.ts';
+import type { ErrorsOfMutations } from '../../../plugins/RaisedErrorsPlugin.ts';
 import type { ErrorCode } from '../../graphql/errors.ts';
 import { targetOf } from './domain.ts';
 import { type Field, fieldsOf } from './fields.ts';
 
-/** `argument` is that of `extensions.argument`, if there is one. */
-export type MutationError = { readonly code: ErrorCode; readonly argument: string | null; readonly sentence: string };
+/** `arguments` are those of which `extensions.argument` has one. */
+export type MutationError = {
+  readonly code: ErrorCode;
+  readonly arguments: readonly string[];
+  readonly sentence: string;
+};
 
 /**
- * The errors of a mutation that its schema implies: what it names may not exist, and its row may break a constraint.
- * The sentences are the comments of the constraints, with which the service answers, so that a new constraint is here at once.
+ * The errors of a mutation that its schema implies: what it names may not exist, its row may break a constraint, its function may raise.
+ * The sentences are those with which the service answers, so that a new constraint or function is here at once.
  */
 export function mutationErrors(schema: GraphQLSchema, mutation: Field): MutationError[] {
+  const all = [...ofMissing(mutation), ...ofConstraints(schema, mutation), ...ofFunction(schema, mutation)];
+  const once = new Map(all.map((error) => [JSON.stringify(error), error]));
+  return [...once.values()].sort((one, other) => order.indexOf(one.code) - order.indexOf(other.code));
+}
+
+const order: readonly ErrorCode[] = ['NOT_FOUND', 'CONFLICT', 'BAD_USER_INPUT', 'LIMIT_EXCEEDED'];
+
+function ofMissing(mutation: Field): MutationError[] {
   const named = mutation.args.filter(({ name }) => identifies(mutation, name)).map(({ name }) => `\`${name}\``);
   const sentence = `There is no object in the organization that ${named.join(' or ')} names.`;
-  const missing: MutationError[] = named.length > 0 ? [{ code: 'NOT_FOUND', argument: null, sentence }] : [];
-  const given = new Set(mutation.args.map(({ name }) => name));
+  return named.length > 0 ? [{ code: 'NOT_FOUND', arguments: [], sentence }] : [];
+}
+
+function ofConstraints(schema: GraphQLSchema, mutation: Field): MutationError[] {
   const constraints = (schema.extensions.constraintsOfTypes ?? new Map()) as ConstraintsOfTypes;
   const rules = fieldsOf(getNamedType(mutation.type))
     .map(targetOf)
     .flatMap((type) => (type ? [type, ...type.getInterfaces()] : []))
     .flatMap(({ name }) => constraints.get(name) ?? []);
-  const broken = rules.flatMap(({ argument, comment, isUnique }): MutationError[] => {
-    if (argument === undefined || comment === undefined || !given.has(argument)) return [];
-    return [{ code: isUnique ? 'CONFLICT' : 'BAD_USER_INPUT', argument, sentence: comment }];
+  return rules.flatMap(({ argument, comment, isUnique }): MutationError[] => {
+    if (argument === undefined || comment === undefined || !takes(mutation, [argument])) return [];
+    return [{ code: isUnique ? 'CONFLICT' : 'BAD_USER_INPUT', arguments: [argument], sentence: comment }];
   });
-  return [...missing, ...broken.sort((one, other) => other.code.localeCompare(one.code))];
 }
+
+/** What a helper raises about an argument that this mutation does not have, it raises for other mutations. */
+function ofFunction(schema: GraphQLSchema, mutation: Field): MutationError[] {
+  const errors = (schema.extensions.errorsOfMutations ?? new Map()) as ErrorsOfMutations;
+  return (errors.get(mutation.name) ?? []).flatMap(({ condition, message, arguments: named }): MutationError[] => {
+    const code = codes[condition];
+    // What is not found is said above, with the arguments that name it.
+    if (code === undefined || code === 'NOT_FOUND' || !takes(mutation, named)) return [];
+    return [{ code, arguments: named, sentence: /[.!?]$/.test(message) ? message : `${message}.` }];
+  });
+}
+
+const takes = ({ args }: Field, names: readonly string[]) =>
+  names.every((name) => args.some((argument) => argument.name === name));
+
+/** As `src/graphql/errors.ts` maps the SQLSTATE of each condition. */
+const codes: Readonly<Record<string, ErrorCode>> = {
+  no_data_found: 'NOT_FOUND',
+  unique_violation: 'CONFLICT',
+  exclusion_violation: 'CONFLICT',
+  dependent_objects_still_exist: 'CONFLICT',
+  check_violation: 'BAD_USER_INPUT',
+  foreign_key_violation: 'BAD_USER_INPUT',
+  restrict_violation: 'BAD_USER_INPUT',
+  not_null_violation: 'BAD_USER_INPUT',
+  invalid_parameter_value: 'BAD_USER_INPUT',
+  program_limit_exceeded: 'LIMIT_EXCEEDED',
+};
 
 /** An argument that names an object; what is created gets its identifier only then. */
 const identifies = ({ name }: Field, argument: string) =>

@@ -12,7 +12,8 @@ import { renderInline, renderText } from './text.ts';
 export const renderMutationPage = (documentation: Documentation): Html => html`<h1><code>Mutation</code></h1>
 <p>Each mutation is a transaction of its own. The mutations of one request run in order. A mutation that fails is null, has an entry in <code>errors</code>
 and has changed nothing. Send an <code>Idempotency-Key</code>, and you can <a href="${documentation.path}/tokens#requests">repeat</a> it safely.</p>
-<p>Every mutation can also fail with <code>UNAUTHENTICATED</code>, <code>FORBIDDEN</code>, <code>UNAVAILABLE</code>, <code>TIMEOUT</code> or
+<p>An argument that has a wrong value, is missing or is one too many is <code>BAD_USER_INPUT</code>. Its description says what it takes.
+Every mutation can also fail with <code>UNAUTHENTICATED</code>, <code>FORBIDDEN</code>, <code>UNAVAILABLE</code>, <code>TIMEOUT</code> or
 <code>INTERNAL</code>: see <a href="${documentation.path}/errors">errors</a>.</p>
 ${groupMutations(documentation.schema).map(
   ({ subject, mutations }) => html`<section>
@@ -39,9 +40,13 @@ ${
   errors.length > 0 &&
   html`<h4>Errors</h4>
 <ul class="errors">${errors.map(
-    ({ code, argument, sentence }) => html`<li><a href="${documentation.path}/errors#${code}"><code>${code}</code></a>${
-      argument && html` of <code>${argument}</code>`
-    }: ${renderInline(sentence)}</li>
+    ({
+      code,
+      arguments: named,
+      sentence,
+    }) => html`<li><a href="${documentation.path}/errors#${code}"><code>${code}</code></a>${named.map(
+      (argument, index) => html`${index === 0 ? ' of ' : ' or '}<code>${argument}</code>`,
+    )}: ${renderInline(sentence)}</li>
 `,
   )}</ul>`
 }
