@@ -46,6 +46,53 @@ test.each([
   },
 );
 
+const orders = buildSchema(`
+  enum UserOrderBy { EMAIL_ASC EMAIL_DESC FULL_NAME_ASC }
+  input Filter { email: String orders: [UserOrderBy!] }
+  type Query { users(orderBy: [UserOrderBy!], filter: Filter): Int }
+`);
+const readOrders = createDocumentReader(orders, loadConfig({}, 'serve').limits);
+
+// GraphQL.js itself suggests these.
+test.each([
+  ['a field', '{ usres }', 'Cannot query field "usres" on type "Query". Did you mean "users"?'],
+  [
+    'an argument',
+    '{ users(oderBy: EMAIL_ASC) }',
+    'Unknown argument "oderBy" on field "Query.users". Did you mean "orderBy"?',
+  ],
+  [
+    'a field of an input object',
+    '{ users(filter: { emial: "a" }) }',
+    'Field "emial" is not defined by type "Filter". Did you mean "email"?',
+  ],
+  [
+    'a value of an enum',
+    '{ users(orderBy: [EMAIL_ASK]) }',
+    'Value "EMAIL_ASK" does not exist in "UserOrderBy" enum. Did you mean the enum value "EMAIL_ASC" or "EMAIL_DESC"?',
+  ],
+  [
+    'a value of an enum in quotes',
+    '{ users(filter: { orders: ["EMAIL_ASC"] }) }',
+    'Enum "UserOrderBy" cannot represent non-enum value: "EMAIL_ASC". Did you mean the enum value "EMAIL_ASC" or "EMAIL_DESC"?',
+  ],
+])('a wrong name of %s is told the nearest', (_what, document, message) => {
+  expect(messagesOf(() => readOrders(document, null, false))).toEqual([message]);
+  expect(messagesOf(() => readOrders(document, null, true))).toEqual([message.replace(/ Did you mean.*/, '')]);
+});
+
+test('a wrong value of an enum in a variable is told the nearest', () => {
+  const prepared = readOrders('query ($by: [UserOrderBy!], $in: Filter) { users(orderBy: $by, filter: $in) }', null);
+  const coerce = (variables: Record<string, unknown>, hides = false) =>
+    messagesOf(() => coerceVariables(orders, prepared, variables, hides));
+
+  expect(coerce({ by: ['EMAIL_ASK'] })).toEqual([expect.stringContaining('Did you mean the enum value "EMAIL_ASC"')]);
+  expect(coerce({ in: { orders: ['EMAIL_ASK'] } })).toEqual([expect.stringContaining('the enum value "EMAIL_ASC"')]);
+  expect(coerce({ in: { emial: '' } })).toEqual([expect.stringContaining('Did you mean "email"?')]);
+  expect(coerce({ by: ['EMAIL_ASK'], in: { emial: '' } }, true).join()).not.toContain('Did you mean');
+  expect(coerce({ by: ['EMAIL_ASC'], in: { email: '' } })).toEqual([]);
+});
+
 test('a directive in the wrong place gets no suggestion', () => {
   const [message] = messagesOf(() => readDocument('query @include(if: true) { name }', null, false));
 
