@@ -193,7 +193,11 @@ const raisedFor = (error: DatabaseError) =>
 
 /** Class 22, data exceptions. */
 function ofData(error: DatabaseError): string {
-  return isRaised(error) ? sentence(error) : 'A value is out of range, or of another form than its type asks for.';
+  if (isRaised(error)) return sentence(error);
+  // invalid_datetime_format, datetime_field_overflow
+  return /^2200[78]$/.test(error.code ?? '')
+    ? 'A date or time does not exist, or is not written as in ISO 8601, such as "2026-01-31T18:00:00Z".'
+    : 'A value is out of range, or of another form than its type asks for.';
 }
 
 /** Whether a function has raised it, with a sentence for the client. */

@@ -123,6 +123,19 @@ test('an end that is not after its beginning is refused, also beside a time that
   expect(times(await give({ validUntil: later }))).toEqual([future, later].map((at) => Date.parse(String(at))));
 });
 
+test.each(['next friday', '2190-02-30T12:00:00Z', '31.12.2190'])(
+  'the time %s is refused with an example',
+  async (validUntil) => {
+    const query = `mutation ($userId: ID, $unitId: ID, $validUntil: Datetime) {
+    accessGrant(userId: $userId, unitId: $unitId, validUntil: $validUntil) { ${shown} } }`;
+    const { body } = await ask(graph, tenant.app, query, { ...pair(), validUntil });
+
+    expect(body).toMatchObject({ data: { accessGrant: null }, errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
+    const [, example = ''] = /ISO 8601, such as "(.*)"/.exec(body.errors?.[0]?.message ?? '') ?? [];
+    expect(times(await give({ validFrom: example }))).toEqual([Date.parse(example), null]);
+  },
+);
+
 test('a user, a unit and a source have one grant, and each is revoked by itself', async () => {
   const sources = [null, 'hr', 'HR', 'x'.repeat(200)];
   const made: Grant[] = [];
