@@ -118,8 +118,8 @@ export class Flow<Item extends Queued<Item>> {
   }
 
   /**
-   * The leaf that is served next: of the flows within the burst from the least start tag, the one whose oldest piece came first; and so
-   * on below that flow.
+   * The leaf that is served next. Of the flows within the burst from the least start tag, it is the one whose oldest piece came first. The
+   * same rule holds below that flow.
    *
    * @param waits whether a flow directly below counts as one that waits
    * @param mayStart whether a flow directly below may be served
@@ -173,13 +173,13 @@ export class Flow<Item extends Queued<Item>> {
     if (this.parent && this.parent.#latest < this.#finish) this.parent.#latest = this.#finish;
   }
 
-  /** Where nothing waits and nothing is served, the virtual time becomes the greatest finish tag (Goyal 1996, section 2). */
+  /** The virtual time becomes the greatest finish tag when nothing waits and nothing is served (Goyal 1996, section 2). */
   #endBusyPeriod(): void {
     if (this.waiting + this.held === 0) this.#virtual = Math.max(this.#virtual, this.#latest);
   }
 }
 
-/** What a flow has in its queue, as a list that is linked through its items. */
+/** An item of a flow's queue, which is a list that is linked through its items. */
 export type Queued<Item> = {
   readonly bytes: number;
   /** Its place in the order of arrival. */
@@ -192,5 +192,5 @@ export type FlowTest<Item extends Queued<Item>> = (flow: Flow<Item>) => boolean;
 
 const always = () => true;
 
-/** What every leaf has below it. */
+/** The empty lists of every leaf. */
 const none = { children: new Map<string, never>(), flows: [] as never[] };

@@ -15,10 +15,10 @@ import { type Owner, Ticket } from './Ticket.ts';
 /**
  * A semaphore with hierarchical start-time fair queueing, see {@link Flow}; within one flow first in, first out.
  *
- * A permit that becomes free goes to the flow with the least start tag, so that tenants have equal shares of what the permits protect,
- * measured by cost and not by pieces. The cost of a piece is estimated before. Use beyond the estimate is charged before each decision,
- * and the difference when the permit is given back. A bound holds for what waits: a piece of a flow that is below its share takes the
- * place of the newest pieces of the flow that has most.
+ * A permit that becomes free goes to the flow with the least start tag. So tenants have equal shares of what the permits protect, measured
+ * by cost and not by pieces. The cost of a piece is estimated before. Use beyond the estimate is charged before each decision,
+ * and the difference when the permit is given back. Waiting pieces are bounded. A piece of a flow that is below its share
+ * displaces the newest pieces of the flow that has most.
  *
  * P. Goyal, H. M. Vin, H. Cheng, Start-time fair queueing, SIGCOMM 1996. For several permits: W. Jin, J. S. Chase, J. Kaur, Interposed
  * proportional sharing for a storage service utility, SIGMETRICS 2004. For the hierarchy: J. C. R. Bennett, H. Zhang, Hierarchical packet
@@ -162,7 +162,7 @@ export class Scheduler implements FairQueue, Owner {
     }
   }
 
-  /** Begins the pieces for which permits are free. What a piece does when it begins may lead here again; then the outer call goes on. */
+  /** Begins the pieces for which permits are free. A piece that begins may lead here again; then the outer call continues. */
   #dispatch(): void {
     if (this.#isDispatching) return;
     this.#isDispatching = true;

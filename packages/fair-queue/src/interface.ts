@@ -42,7 +42,7 @@ export type Piece = {
   readonly usedMs?: () => number;
 };
 
-/** What becomes of a piece that waits. Neither function may throw. */
+/** The outcome of a piece that waits. Neither function may throw. */
 export type Outcome = {
   /** Called when it gets its permit: before `submit` returns if one is free. */
   readonly begin: (permit: Permit, waitedMs: number) => void;
@@ -71,7 +71,7 @@ export type FairQueue = {
   readonly held: number;
   /** How many of them a tenant holds. */
   heldBy(tenant: string): number;
-  /** Queues a piece; to release its permit before it has begun takes it out of the queue, without a call of `refuse`. */
+  /** Queues a piece. Releasing its permit before it begins takes it out of the queue, without a call of `refuse`. */
   submit(piece: Piece, outcome: Outcome): Permit;
   /** Resolves when it is the piece's turn. @throws {RefusedError} */
   acquire(piece: Piece): Promise<Permit>;

@@ -9,7 +9,7 @@ import type { Ticket } from './Ticket.ts';
  * which its flow or one above keeps within its share may always wait. Then the flows beside that one have more than theirs on average.
  */
 export function mayWait(root: Flow<Ticket>, path: readonly string[], bytes: number, limits: Required<Limits>): boolean {
-  for (const bound of boundsOf(root, path, bytes, limits)) if (isExceeded(bound) && !findCrowd(bound)) return false;
+  for (const bound of boundsOf(root, path, bytes, limits)) if (isExceeded(bound) && !findContended(bound)) return false;
   return true;
 }
 
@@ -21,8 +21,8 @@ export function nextToDrop(
   limits: Required<Limits>,
 ): Ticket | null {
   const exceeded = boundsOf(root, path, bytes, limits).find(isExceeded);
-  const crowd = exceeded && findCrowd(exceeded);
-  return crowd ? newestOfLargest(crowd, exceeded.measure) : null;
+  const contended = exceeded && findContended(exceeded);
+  return contended ? newestOfLargest(contended, exceeded.measure) : null;
 }
 
 /** A bound on what waits below a flow, for a piece that would be added at a path below it. */
@@ -50,7 +50,7 @@ function boundsOf(root: Flow<Ticket>, path: readonly string[], bytes: number, li
 const isExceeded = ({ flow, measure, added, max }: Bound) => (flow?.[measure] ?? 0) + added > max;
 
 /** The flow below which the largest must make room; null if the piece would exceed each of its shares. */
-function findCrowd({ flow, path, measure, added, max }: Bound): Flow<Ticket> | null {
+function findContended({ flow, path, measure, added, max }: Bound): Flow<Ticket> | null {
   let share = max;
   let parent = flow;
   for (const key of path) {

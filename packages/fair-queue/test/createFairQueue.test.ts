@@ -3,7 +3,7 @@ import { createFairQueue, type FairQueue, type Limits, type Permit, RefusedError
 import { VirtualClock } from './simulation/VirtualClock.ts';
 
 let clock: VirtualClock;
-/** What has begun, and why pieces were refused, in this order. */
+/** The pieces that began, and the reasons of those that were refused, in this order. */
 let begun: string[];
 let refused: string[];
 let permits: Map<string, Permit>;
@@ -169,7 +169,7 @@ describe('the order', () => {
 });
 
 describe('permits', () => {
-  it('of the reserve are for tenants that hold none', () => {
+  it('go from the reserve to tenants that hold none', () => {
     const queue = create({ slots: 2, reserve: 1 });
     for (const name of ['a 1', 'a 2', 'a 3', 'b 1', 'b 2', 'c 1']) submit(queue, name);
 
@@ -182,7 +182,7 @@ describe('permits', () => {
     expect(begun.slice(5)).toEqual([]);
   });
 
-  it('of one tenant are as many as it may hold', () => {
+  it('are limited for each tenant', () => {
     const queue = create({ slots: Number.POSITIVE_INFINITY, slotsPerTenant: 2 });
     for (const name of ['a 1', 'a 2', 'a 3', 'b 1', 'b 2', 'b 3']) submit(queue, name);
 
@@ -220,7 +220,7 @@ describe('permits', () => {
     expect(begun).toEqual(['a 1', 'a 2', 'a 3']);
   });
 
-  it('that are paused are taken again by turns', () => {
+  it('are taken again by turns after a pause', () => {
     const queue = create({ slots: 1 });
     for (const name of ['a 1', 'a 2', 'a 3']) submit(queue, name);
     permits.get('a 1')?.pause();
@@ -258,7 +258,7 @@ describe('permits', () => {
     expect(queue.held).toBe(2);
   });
 
-  it('that move are charged to the other flow', () => {
+  it('are charged to the other flow after a move', () => {
     const queue = create({ slots: 1, slotsPerTenant: 1 });
     submit(queue, 'a 1');
     permits.get('a 1')?.move(['b']);
@@ -286,8 +286,8 @@ describe('permits', () => {
   });
 });
 
-describe('what waits', () => {
-  it('is bounded, and a flow below its share displaces the newest of the flow that has most', () => {
+describe('waiting pieces', () => {
+  it('are limited in number, and a flow below its share displaces the newest of the flow that has most', () => {
     const queue = create({ slots: 1, maxWaiting: 4 });
     for (const name of ['a 1', 'a 2', 'a 3', 'a 4', 'a 5', 'a 6']) submit(queue, name);
     expect(refused).toEqual(['a 6: full']);
@@ -300,7 +300,7 @@ describe('what waits', () => {
     expect(queue.isFull(['c'])).toBe(false);
   });
 
-  it('is bounded in bytes', () => {
+  it('are limited in bytes', () => {
     const queue = create({ slots: 1, maxWaitingBytes: 100 });
     submit(queue, 'a 1');
     for (const name of ['a 2', 'a 3']) submit(queue, name, { bytes: 50 });
@@ -316,7 +316,7 @@ describe('what waits', () => {
     expect(queue.isFull(['b'])).toBe(false);
   });
 
-  it('of a flow is at least its share of what its tenant may have', () => {
+  it('may fill the share of their flow, whatever else the tenant has', () => {
     const queue = create({ slots: 1, maxWaiting: 4 });
     for (const name of ['t/a 1', 't/a 2', 't/a 3', 't/a 4', 't/a 5', 't/b 1']) submit(queue, name);
 
@@ -324,7 +324,7 @@ describe('what waits', () => {
     expect(queue.isFull(['t', 'c'])).toBe(false);
   });
 
-  it('of one tenant is bounded', () => {
+  it('are limited for each tenant', () => {
     const queue = create({ slots: 1, maxWaiting: 9, maxWaitingPerTenant: 1 });
 
     for (const name of ['a 1', 'a 2', 'a 3', 'b 1']) submit(queue, name);
@@ -333,7 +333,7 @@ describe('what waits', () => {
     expect(queue.isFull(['a'])).toBe(true);
   });
 
-  it('of a flow is at least its share of what its tenant may have, where that is bounded', () => {
+  it('may fill the share of their flow, where the tenant is limited, too', () => {
     const queue = create({ slots: 1, maxWaiting: 9, maxWaitingPerTenant: 2 });
 
     for (const name of ['t/a 1', 't/a 2', 't/a 3', 't/b 1', 't/b 2', 'u 1']) submit(queue, name);
@@ -342,7 +342,7 @@ describe('what waits', () => {
     expect(queue.waiting).toBe(3);
   });
 
-  it('is refused at its deadline', () => {
+  it('are refused at their deadline', () => {
     const queue = create({ slots: 1, waitMs: 20 });
     for (const name of ['a 1', 'a 2']) submit(queue, name);
     submit(queue, 'a 3', { waitMs: 10 });
@@ -355,7 +355,7 @@ describe('what waits', () => {
     expect(begun).toEqual(['a 1']);
   });
 
-  it('is refused when its turn comes after its deadline, before the timer', () => {
+  it('are refused when their turn comes after their deadline, before the timer', () => {
     const queue = create({ slots: 1, waitMs: 20 });
     for (const name of ['a 1', 'a 2', 'b 1']) submit(queue, name, { waitMs: name === 'b 1' ? 100 : 20 });
 
@@ -368,7 +368,7 @@ describe('what waits', () => {
     expect(refused).toEqual(['a 2: deadline']);
   });
 
-  it('has its turn when the one before it is refused', () => {
+  it('get their turn when the one before is refused', () => {
     const queue = create({ slots: 1, waitMs: 20 });
     for (const name of ['a 1', 'a 2']) submit(queue, name);
 
@@ -380,7 +380,7 @@ describe('what waits', () => {
     expect(refused).toEqual([]);
   });
 
-  it('goes on waiting in another flow after a move', () => {
+  it('continue to wait in another flow after a move', () => {
     const queue = create({ slots: 1, waitMs: 20 });
     for (const name of ['a 1', 'a 2', 'a 3', 'b 1']) submit(queue, name);
 
@@ -391,7 +391,7 @@ describe('what waits', () => {
     expect(begun).toEqual(['a 1', 'b 1', 'a 3', 'a 2']);
   });
 
-  it('is bounded, too, when a piece that is refused submits another one', () => {
+  it('are limited, too, when a refused piece submits another', () => {
     const queue = create({ slots: 1, maxWaiting: 2 });
     for (const name of ['a 1', 'a 2']) submit(queue, name);
     queue.submit({ path: ['a'], costMs: 1 }, { begin: fail, refuse: () => submit(queue, 'b 1') });
@@ -404,7 +404,7 @@ describe('what waits', () => {
     expect(begun).toEqual(['a 1', 'b 1', 'a 2']);
   });
 
-  it('has its turn when a piece that begins submits it', () => {
+  it('get their turn when a piece that begins submits them', () => {
     const queue = create({ slots: 2 });
     const begin = (permit: Permit) => {
       permits.set('a 1', permit);

@@ -61,7 +61,7 @@ function firstFault(create: Create, checksOrder = true): string | null {
   return null;
 }
 
-/** What the judge finds; another error, such as one of the judge itself, proves nothing. */
+/** The judge's finding; another error, such as one of the judge itself, proves nothing. */
 function faultOf(run: () => void): string | null {
   try {
     run();
