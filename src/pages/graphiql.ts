@@ -53,7 +53,7 @@ ${jsonElement('settings', {
 <section class="subbar panel" aria-label="Access token and examples">
 <div id="status"><select id="token" aria-label="Active token"></select> <dl id="claims"></dl></div>
 <div class="actions">
-<select id="run-as" aria-label="Run as" title="Runs the query in the editor as somebody else, too, and marks the differences"></select>
+<select id="run-as" aria-label="Run as" title="Runs the query in the editor as another caller, too, and marks the differences"></select>
 ${withOwner && html`<button type="button" id="why" title="Which policy shows the object, or hides the null, at the cursor in the result">Why?</button>`}
 <button type="button" id="copy" title="The request in the editor as a command for a shell, with the active token in it">Copy as curl</button>
 <button type="button" id="refresh" hidden>Refresh</button>

@@ -28,6 +28,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'system/changes.system.ts': 255,
   'system/databaseKills.system.ts': 60,
   'system/environments.system.ts': 300,
+  'system/explanations.system.ts': 25,
   'system/explorers.system.ts': 110,
   'system/findings.system.ts': 150,
   'system/idempotency.system.ts': 141,

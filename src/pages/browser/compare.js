@@ -19,7 +19,7 @@ import { tokenForRequest } from './tokens.js';
 let comparison = null;
 
 /**
- * Offers to run the query in the editor as somebody else, too, beside the active token's answer.
+ * Offers to run the query in the editor as another caller, too, beside the active token's answer.
  *
  * @param {(error: unknown) => void} onProblem
  */
@@ -74,7 +74,7 @@ function showOthers(select) {
 async function compare(value, dialog) {
   const text = await edited();
   if (kindOfOperation(text.query) !== 'query')
-    throw new Error('Only a query is run as somebody else: this would do something twice.');
+    throw new Error('Only a query is run as another caller: this would do something twice.');
   const request = toRequest(text);
   const [first, second] = [currentSession(), await sessionOf(value)];
   if (!first || !second) throw new Error('Sign in first: two tokens are compared.');

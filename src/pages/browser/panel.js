@@ -25,7 +25,7 @@ export function showPanel() {
     show();
     say('');
     dialog.close();
-    // What somebody else saw must not stand beside the claims of this token.
+    // The result of another caller must not stand beside the claims of this token.
     if (chosen !== currentSession()?.id) clearResult();
     chosen = currentSession()?.id;
     void fitExample();

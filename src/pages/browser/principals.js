@@ -5,7 +5,7 @@ import { signInBy } from './tokens.js';
 /** @import { Session } from './session.js' */
 
 /**
- * @typedef {object} Principal somebody of the demo
+ * @typedef {object} Principal a person or application of the demo
  * @property {string} label
  * @property {Record<string, string>} request the token request that signs them in
  */

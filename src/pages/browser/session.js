@@ -11,7 +11,7 @@
  * @property {number} expiresAt in milliseconds since 1970
  * @property {string} [email] the person's
  * @property {string} [organization] where the service says it
- * @property {string} [principal] the label of somebody of the demo
+ * @property {string} [principal] the label of a person or application of the demo
  */
 
 /** Tells that a token came, changed, went or was chosen. */

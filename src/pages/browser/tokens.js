@@ -25,7 +25,7 @@ const refreshing = new Map();
  * Signs in by a token request (RFC 6749 sections 4.1.3, 4.3 and 4.4), and keeps the session without choosing it.
  *
  * @param {Record<string, string>} parameters
- * @param {string} [principal] the label of somebody of the demo
+ * @param {string} [principal] the label of a person or application of the demo
  */
 export async function signInBy(parameters, principal) {
   const { client_id: clientId = '', client_secret: clientSecret } = parameters;

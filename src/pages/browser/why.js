@@ -2,6 +2,7 @@ import { compared } from './compare.js';
 import { element } from './dom.js';
 import { edited, result } from './editor.js';
 import { pathAt, valueAt } from './json.js';
+import { answerOf } from './mutations.js';
 import { kindOfOperation, send, toRequest } from './request.js';
 import { currentSession } from './session.js';
 import { settings } from './settings.js';
@@ -14,7 +15,7 @@ import { tokenForRequest } from './tokens.js';
  *
  * @typedef {{ id: string, field?: string }} Question a row by its id, or what a field of it leads to
  * @typedef {{ error?: string, sentences?: string[], parts?: { policy: string, part: string, holds: boolean }[] }} Reason
- * @typedef {{ query: string, fields: Record<string, string[]>, asked: Record<string, string> }} Traced
+ * @typedef {{ query: string, idKey: string, fields: Record<string, string[]>, asked: Record<string, string> }} Traced
  */
 
 /**
@@ -65,20 +66,20 @@ async function questionAt({ session, text, offset }) {
     throw new Error('Put the cursor on an object or a null below "data", in the result.');
   const shown = JSON.parse(text);
   const { traced, answer } = await trace(session, shown);
-  if (valueAt(shown.data, path) !== null) return { id: idAround(answer.data, path) };
+  if (valueAt(shown.data, path) !== null) return { id: idAround(answer.data, path, traced) };
 
   const asked = path.length === 1 && Object.hasOwn(traced.asked, last) ? traced.asked[last] : undefined;
   if (asked !== undefined) return { id: asked };
   const reason = shown.errors?.find((/** @type {any} */ error) => error.path?.join() === path.join())?.message;
   if (path.length === 1 || reason)
     throw new Error(reason ?? 'This null is no row: an error beside "data" may say why.');
-  const { id } = Object(valueAt(answer.data, path.slice(0, -1)));
-  if (typeof id !== 'string') throw new Error('The object with this null has no id: ask about the object around it.');
+  const id = idIn(valueAt(answer.data, path.slice(0, -1)), traced);
+  if (id === null) throw new Error('The object with this null has no id: ask about the object around it.');
   return { id, field: traced.fields[last]?.[0] ?? String(last) };
 }
 
 /**
- * The answer with the ids of its objects. A query is sent again for them; anything else would be done twice.
+ * The answer with the ids of its objects. A query is sent again for them. A mutation was sent with them, since it would be done twice.
  *
  * @type {(session: Session, shown: any) => Promise<{ traced: Traced, answer: any }>}
  */
@@ -86,19 +87,25 @@ async function trace(session, shown) {
   const request = toRequest(await edited());
   const traced = await send(`${settings.whyPath}/document`, null, request);
   if (traced.error) throw new Error(traced.error);
-  if (kindOfOperation(request.query) !== 'query') return { traced, answer: shown };
+  if (kindOfOperation(request.query) !== 'query') return { traced, answer: answerOf(shown) };
   const answer = await send(settings.endpoint, await tokenForRequest(session), { ...request, query: traced.query });
   if (!answer.data) throw new Error(answer.errors?.[0]?.message ?? 'The query has no answer any more: run it again.');
   return { traced, answer };
 }
 
-/** @type {(data: unknown, path: Step[]) => string} */
-function idAround(data, path) {
+/** @type {(data: unknown, path: Step[], traced: Traced) => string} */
+function idAround(data, path, traced) {
   for (let length = path.length; length > 0; length--) {
-    const { id } = Object(valueAt(data, path.slice(0, length)));
-    if (typeof id === 'string') return id;
+    const id = idIn(valueAt(data, path.slice(0, length)), traced);
+    if (id !== null) return id;
   }
-  throw new Error('No object with an id is here: put the cursor on one. In a mutation, select its id.');
+  throw new Error('No object with an id is here: put the cursor on one.');
+}
+
+/** @type {(value: unknown, traced: Traced) => string | null} */
+function idIn(value, { idKey }) {
+  const { [idKey]: traced, id } = Object(value);
+  return [traced, id].find((one) => typeof one === 'string') ?? null;
 }
 
 /** @type {(session: Session, reason: Reason) => HTMLElement} */

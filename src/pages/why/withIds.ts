@@ -18,8 +18,9 @@ import { isNestedTooDeep } from '../../graphql/document/nesting.ts';
 
 /** What a tool needs to find the rows behind an answer. */
 export type Traced = {
-  /** The document, which selects the type and the id of each object too. */
+  /** The document, which selects the id of each object too, under {@link idKey}. */
   readonly query: string;
+  readonly idKey: string;
   /** By key of the answer: the fields that may have it. */
   readonly fields: Readonly<Record<string, readonly string[]>>;
   /** By key of the answer: the id that `node(id:)` was asked for. */
@@ -27,8 +28,8 @@ export type Traced = {
 };
 
 /**
- * Query rewriting: adds `__typename` and `id` to each selection of objects that have an id.
- * A field that is selected twice is answered once (GraphQL specification, 5.3.2), so nothing else in the answer changes.
+ * Query rewriting: adds the id, under a name of its own, to each selection of objects that have one.
+ * Nothing else in the answer changes, so who takes these keys out has the answer to the document as it was.
  *
  * @param maxTokens the service's own limit
  * @throws {GraphQLError} when the document cannot be parsed, has more tokens, or is nested too deep
@@ -58,13 +59,14 @@ export function withIds(
         leave(node) {
           const parent = types.getParentType();
           if (!hasId(parent ?? undefined)) return undefined;
-          return { ...node, selections: [...node.selections, fieldNode('__typename'), fieldNode('id')] };
+          return { ...node, selections: [...node.selections, idNode] };
         },
       },
     }),
   );
   return {
     query: print(traced),
+    idKey,
     fields: Object.fromEntries(Array.from(fields, ([key, names]) => [key, [...names]])),
     asked: Object.fromEntries(asked),
   };
@@ -75,7 +77,14 @@ function hasId(type: ReturnType<TypeInfo['getParentType']> | undefined): boolean
   return (isObjectType(type) || isInterfaceType(type)) && 'id' in type.getFields();
 }
 
-const fieldNode = (name: string): FieldNode => ({ kind: Kind.FIELD, name: { kind: Kind.NAME, value: name } });
+/** No field of a schema begins with two underscores (GraphQL specification, 2.1.9), and hardly an alias. */
+const idKey = '__id';
+
+const idNode: FieldNode = {
+  kind: Kind.FIELD,
+  alias: { kind: Kind.NAME, value: idKey },
+  name: { kind: Kind.NAME, value: 'id' },
+};
 
 /** The id that the field `node` is asked for, in the document or in a variable. */
 function idOf({ name, arguments: given }: FieldNode, variables: Readonly<Record<string, unknown>>): string | null {
