@@ -23,6 +23,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'graphql/compilation.search.ts': 30,
   'graphql/property.search.ts': 60,
   'system/badClients.system.ts': 69,
+  'system/bars.system.ts': 50,
   'system/carryOver.system.ts': 70,
   'system/cells.system.ts': 290,
   'system/changes.system.ts': 255,
