@@ -15,10 +15,10 @@ export type AccessToken = {
   readonly writtenLsn?: string | null;
   /**
    * Runs `work`, which relies on the claims.
-   * If the claims are only cached, `work` gets a check: a statement that runs under them, first in the transaction of the work. It raises
+   * The first of a request gets a check: a statement that runs under the claims, first in the transaction of the work. It raises
    * an error unless the token is live and has these claims, and its organization is served here.
    *
-   * @param isRequired whether `work` gets the check even if the token was verified before, as each transaction that writes needs it: a
+   * @param isRequired whether `work` gets the check though it is not the first, as each transaction that writes needs it: a
    * move of the organization waits for those transactions alone that were checked
    * @throws {InvalidTokenError} when the check failed
    */
@@ -62,24 +62,18 @@ export function createTokenVerifier({ pool, oauthPool }: { pool: Pool; oauthPool
     if (!isToken('access', token)) return null;
     const hash = hashToken(token);
     const key = hash.toString('latin1');
-    const onInvalid = () => void claimsByHash.delete(key);
     const known = claimsByHash.get(key);
-    if (known) return cachedToken(pool, known, tokenCheckOf(hash), requestId, { onInvalid });
-    const claims = await verifyTokenHash(oauthPool, hash, requestId);
-    if (claims) claimsByHash.set(key, claims);
-    return claims && verifiedToken(pool, claims, hash, requestId, onInvalid);
+    const claims = known ?? (await verifyTokenHash(oauthPool, hash, requestId));
+    if (!claims) return null;
+    if (!known) claimsByHash.set(key, claims);
+    // Checked again even if it was just verified: a cut-over of its organization may come before the first statement.
+    return cachedToken(pool, claims, tokenCheckOf(hash), requestId, { onInvalid: () => void claimsByHash.delete(key) });
   };
 }
 
-/** A token that was verified in this request. @param onInvalid called when it has ended since */
-export function verifiedToken(
-  pool: Pool,
-  claims: Claims,
-  hash: Buffer,
-  requestId: RequestId,
-  onInvalid?: () => void,
-): AccessToken {
-  return cachedToken(pool, claims, tokenCheckOf(hash), requestId, { state: 'live', ...(onInvalid && { onInvalid }) });
+/** A token that was verified at the primary in this request, for reads of a replica. */
+export function verifiedToken(pool: Pool, claims: Claims, hash: Buffer, requestId: RequestId): AccessToken {
+  return cachedToken(pool, claims, tokenCheckOf(hash), requestId, { state: 'live' });
 }
 
 /** Claims without a token, or those of one that another thread checks. */

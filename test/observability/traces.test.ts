@@ -83,6 +83,7 @@ test('a request is one trace, from the caller to each statement', async () => {
     'POST /graphql > verify token',
     'caller > POST /graphql',
     'execute > plan',
+    'execute > select app_hidden.require_access_token',
     expect.stringMatching(/^execute > select (?=.*app_public\.app\b).*app_public\.users/),
     'verify token > select oauth.verify_access_token, app_hidden.require_service',
   ]);

@@ -68,6 +68,11 @@ const isWaiting = async (pid: number | undefined) =>
     ])
   ).rowCount === 1;
 
+/** Whether a statement waits for the table. */
+const isWaitingFor = async (table: string) =>
+  (await oauth.database.owner.query('select from pg_locks where relation = $1::regclass and not granted', [table]))
+    .rowCount === 1;
+
 const clientForm = () => ({ grant_type: 'client_credentials', scope: 'app', ...asClient(application) });
 
 /** What clients get: the status of GraphQL by a token that is cached, of a mutation, and of OAuth. */
@@ -157,6 +162,46 @@ test('a cut-over waits for the mutation that is under way, and its second field 
   ]);
   expect(rows).toEqual([{ name: 'New' }]);
   await cutOver.end();
+});
+
+test('a cut-over waits for the first read by a new token, which a drop would otherwise empty', async () => {
+  const { owner } = oauth.database;
+  await owner.query("insert into app_public.units (organization_id, name) values ($1, 'Old')", [oauth.organizationId]);
+  await setState('copying');
+  const newToken = (await issueOwn(oauth, application, 'app')).access_token;
+  const holder = await owner.connect();
+  await holder.query('begin; lock table app_public.units in access exclusive mode');
+  const answer = ask(oauth, newToken, '{ app { units { totalCount } } }');
+  await until(() => isWaitingFor('app_public.units'));
+  const cutOver = await startCutOver();
+  await until(() => isWaiting(cutOver.pid));
+
+  await holder.query('commit');
+  holder.release();
+  await cutOver.locked;
+
+  expect((await answer).body.data).toEqual({ app: { units: { totalCount: 1 } } });
+  await cutOver.end();
+});
+
+test('reads by new tokens race with a cut-over and a drop: each finds all, or is refused', async () => {
+  const { owner } = oauth.database;
+  await owner.query("insert into app_public.units (organization_id, name) values ($1, 'Old')", [oauth.organizationId]);
+  await setState('copying');
+  const tokens = await Promise.all(Array.from({ length: 20 }, () => issueOwn(oauth, application, 'app')));
+  const asked = tokens.map(({ access_token }) => ask(oauth, access_token, '{ app { units { totalCount } } }'));
+  await Promise.race(asked);
+
+  const cutOver = await startCutOver();
+  await cutOver.locked;
+  await setState('moved');
+  await cutOver.end();
+  await owner.query('delete from app_public.units where organization_id = $1', [oauth.organizationId]);
+
+  const answers = await Promise.all(asked);
+  const told = answers.map(({ status, body }) => (status === 200 ? JSON.stringify(body.data) : String(status)));
+  expect(told.filter((text) => !['503', '{"app":{"units":{"totalCount":1}}}'].includes(text))).toEqual([]);
+  expect(told).toContain('{"app":{"units":{"totalCount":1}}}');
 });
 
 test('nothing is left of a mutation with an idempotency key, which may be repeated', async () => {
