@@ -96,6 +96,14 @@ test.each<[string, RegExp, () => Promise<unknown>, () => Promise<unknown>]>([
     () => there("delete from app_hidden.organizations where name = 'Namesake'"),
   ],
   [
+    'an organization that another database moves there',
+    /has a move of the organization already, from or to another one: finish or abort that first/,
+    async () =>
+      there(`insert into app_hidden.organization_moves (organization_id, move_id, state, peer)
+        values ('${await acmeId()}', gen_random_uuid(), 'arriving', 'a third one')`),
+    () => there("delete from app_hidden.organization_moves where peer = 'a third one'"),
+  ],
+  [
     'too few slots',
     /Of max_replication_slots \d are free here, and 3 are needed: raise it/,
     () =>
@@ -130,10 +138,11 @@ test.each<[string, RegExp, () => Promise<unknown>, () => Promise<unknown>]>([
     const reason = reasonOf(await move(cells));
     expect(reason).toMatch(/^Acme cannot be moved; nothing was changed\.$/m);
     expect(reason).toMatch(sentence);
-    expect([await states(cells), await leftOvers(cells)]).toEqual([[[], []], []]);
+    expect([(await states(cells))[0], await leftOvers(cells)]).toEqual([[], []]);
   } finally {
     await undo();
   }
+  expect(await states(cells)).toEqual([[], []]);
   expect(await problems()).toEqual([]);
 });
 
@@ -141,6 +150,14 @@ const both = async (statement: string) => {
   await here(statement);
   await there(statement);
 };
+
+test('refuses a key that is not of this database', async () => {
+  const command = ['move-organization', 'Acme', '--to', cells.there.ownerUrl];
+  const outcome = await admin(cells.here, command, { SECRET_KEY: randomBytes(32).toString('base64') });
+
+  expect(reasonOf(outcome)).toMatch(/SECRET_KEY is not the key of this database: run the command with the environment/);
+  expect([await states(cells), await leftOvers(cells)]).toEqual([[[], []], []]);
+});
 
 test('refuses the same database, and a URL that leads to another one or nowhere', async () => {
   expect(reasonOf(await move({ here: cells.here, there: cells.here }))).toMatch(

@@ -1,6 +1,7 @@
 import type { Client } from 'pg';
 import { isCheckedKey, type SecretKeyCheck } from '../../../crypto/secretKeyCheck.ts';
 import type { Cell, Cells } from './cells.ts';
+import { readMove } from './moves.ts';
 import { findUnmovable, readColumns, readMovedTables, readSharedKeys } from './tables.ts';
 
 export type Wanted = Cells & {
@@ -102,6 +103,12 @@ const findTooFewResources: Check = async ({ from, to, isNew }) => {
 
 const findUnmovableTables: Check = ({ from }) => findUnmovable(from.client);
 
+/** It would go there from two databases at once. */
+const findOtherMove: Check = async ({ to, organizationId, isNew }) =>
+  isNew && (await readMove(to, organizationId))
+    ? ['The other database has a move of the organization already, from or to another one: finish or abort that first.']
+    : [];
+
 /** What would collide there: rows under the organization's id, and values of keys that span organizations. */
 const findTaken: Check = async ({ from, to, organizationId, isNew }) => {
   if (!isNew) return [];
@@ -136,6 +143,7 @@ const checks: readonly Check[] = [
   findOtherKey,
   findTooFewResources,
   findUnmovableTables,
+  findOtherMove,
   findTaken,
 ];
 
