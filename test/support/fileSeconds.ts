@@ -26,6 +26,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'system/bars.system.ts': 50,
   'system/carryOver.system.ts': 70,
   'system/cells.system.ts': 290,
+  'system/cellVersions.system.ts': 50,
   'system/changes.system.ts': 255,
   'system/databaseKills.system.ts': 60,
   'system/environments.system.ts': 300,

@@ -9,6 +9,10 @@ import { admin, type Outcome } from '../inProcess.ts';
 /** Two databases of one PostgreSQL, each as a service of the same SECRET_KEY has left it. */
 export type TestCells = { readonly here: TestDatabase; readonly there: TestDatabase; drop(): Promise<void> };
 
+type Database = Pick<TestDatabase, 'owner' | 'ownerUrl'>;
+/** Those of one PostgreSQL, or of two. */
+type Both = { readonly here: Database; readonly there: Database };
+
 export const key = Buffer.from(testSecretKey, 'base64');
 
 export async function createCells(): Promise<TestCells> {
@@ -30,7 +34,7 @@ export async function noteKey(owner: TestDatabase['owner'], by: Buffer): Promise
 }
 
 /** `admin move-organization`, from here to there unless given otherwise. */
-export const move = ({ here, there }: Pick<TestCells, 'here' | 'there'>, args: string[] = [], name = 'Acme') =>
+export const move = ({ here, there }: Both, args: string[] = [], name = 'Acme') =>
   admin(here, ['move-organization', name, '--to', there.ownerUrl, ...args]);
 
 /** An organization of two people whose external identifiers every organization of these tests has. */
@@ -64,7 +68,7 @@ export const documentOf = (name: string, people = 2) => ({
 
 export const secret = 'a-secret-of-more-than-32-characters';
 
-export async function provision({ owner }: TestDatabase, ...organizations: object[]): Promise<void> {
+export async function provision({ owner }: Pick<Database, 'owner'>, ...organizations: object[]): Promise<void> {
   await applyDocument(
     owner,
     { organizations },
@@ -73,7 +77,7 @@ export async function provision({ owner }: TestDatabase, ...organizations: objec
 }
 
 /** What is left of moves in the cluster of these databases: publications, slots, subscriptions. */
-export async function leftOvers({ here, there }: Pick<TestCells, 'here' | 'there'>): Promise<string[]> {
+export async function leftOvers({ here, there }: Both): Promise<string[]> {
   const found: string[] = [];
   for (const { owner } of [here, there]) {
     const { rows } = await owner.query<{ name: string }>(`
@@ -89,7 +93,7 @@ export async function leftOvers({ here, there }: Pick<TestCells, 'here' | 'there
 }
 
 /** The rows of every table that moves, by table and organization, as text in order. */
-export async function contents({ owner }: TestDatabase, name: string): Promise<Record<string, string[]>> {
+export async function contents({ owner }: Pick<Database, 'owner'>, name: string): Promise<Record<string, string[]>> {
   const { rows } = await owner.query<{ table: string; column: string }>(`
     select 'app_hidden.organizations' as "table", 'id' as "column"
     union all

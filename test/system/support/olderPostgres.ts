@@ -15,11 +15,14 @@ export type OlderPostgres = { readonly port: number; stop(): Promise<void> };
 /**
  * Runs the cluster `postgres` in the data directory by PostgreSQL 15, or by other binaries, and makes it first unless it is there; its
  * superuser is `postgres`.
+ *
+ * @param more settings of PostgreSQL
  */
 export async function startOlderPostgres(
   dataDir: string,
   password: string,
   binaries = olderBinaries,
+  more: Record<string, string> = {},
 ): Promise<OlderPostgres> {
   await access(join(binaries, 'initdb')).catch((cause: unknown) => {
     throw new Error(`There is no ${binaries}. On Debian 12: apt-get install postgresql-15`, { cause });
@@ -32,7 +35,8 @@ export async function startOlderPostgres(
   const port = await freePort();
   const closed = opened(`PostgreSQL on ${port}`);
   const control = (...args: string[]) => runAs(place, 'pg_ctl', [`--pgdata=${place.cluster}`, '--wait', ...args]);
-  const settings = `-p ${port} -c listen_addresses=127.0.0.1 -c unix_socket_directories=''`;
+  const given = Object.entries({ listen_addresses: '127.0.0.1', unix_socket_directories: "''", ...more });
+  const settings = `-p ${port} ${given.map(([name, value]) => `-c ${name}=${value}`).join(' ')}`;
   await control('start', `--log=${join(place.cluster, 'log')}`, `--options=${settings}`);
   return {
     port,
