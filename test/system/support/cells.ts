@@ -1,26 +1,40 @@
 import { Pool } from 'pg';
+import { freePort } from '../../support/freePort.ts';
+import { testPasswordCost } from '../../support/passwords.ts';
 import { startProcess, type TestProcess } from '../../support/process.ts';
-import { startTestService, type TestService, testSecretKey, unthrottled } from '../../support/service.ts';
+import { testSecretKey, unthrottled } from '../../support/service.ts';
+import { startServer } from '../../support/startServer.ts';
+import { addressOf } from '../../support/workers.ts';
 import { type PostgresServer, startPostgresServer } from './postgresServer.ts';
 
-/** A cell: a PostgreSQL of its own, and a service on it. */
+/** A cell: a PostgreSQL of its own, and a service on it in a process of its own. */
 export type SystemCell = {
   readonly server: PostgresServer;
-  readonly service: TestService;
+  readonly url: string;
   readonly owner: Pool;
   readonly ownerUrl: string;
+  /** Kills the service, and starts it again at the same address. */
+  killService(): Promise<void>;
   remove(): Promise<void>;
 };
 
-export async function startCell(overrides: Record<string, string> = {}): Promise<SystemCell> {
+export async function startCell(): Promise<SystemCell> {
   const server = await startPostgresServer({ wal_level: 'logical', synchronous_commit: 'on' });
-  const service = await startTestService(server, { ...unthrottled, ...overrides });
+  const environment = { AUTH_DATABASE_URL: server.authUrl, PORT: String(await freePort()), WEBHOOK_WORKER: 'false' };
+  const start = () => startServer({ ...environment, LOG_LEVEL: 'error', ...unthrottled, ...testPasswordCost });
+  let service = await start();
   const owner = new Pool({ connectionString: server.ownerUrl, max: 3 });
   owner.on('error', () => undefined);
   return {
-    ...{ server, service, owner, ownerUrl: server.ownerUrl },
+    ...{ server, url: addressOf(service), owner, ownerUrl: server.ownerUrl },
+    async killService() {
+      service.signal('SIGKILL');
+      await service.exited;
+      service = await start();
+    },
     async remove() {
-      await service.stop();
+      service.signal('SIGTERM');
+      await service.exited;
       await owner.end();
       await server.remove();
     },
@@ -28,16 +42,21 @@ export async function startCell(overrides: Record<string, string> = {}): Promise
 }
 
 /** `admin move-organization` in a process of its own, which may be killed. */
-export function startMove(from: SystemCell, to: SystemCell, name: string, args: readonly string[] = []): TestProcess {
+export function startMove(
+  from: Pick<SystemCell, 'ownerUrl'>,
+  to: Pick<SystemCell, 'ownerUrl'>,
+  name: string,
+  args: readonly string[] = [],
+): TestProcess {
   const environment = { DATABASE_URL: from.ownerUrl, SECRET_KEY: testSecretKey, PATH: process.env.PATH ?? '' };
   return startProcess(['admin', 'move-organization', name, '--to', to.ownerUrl, ...args], environment);
 }
 
-/** The result of the command, which succeeds. */
-export async function moved(process: TestProcess): Promise<Record<string, unknown>> {
-  const { code } = await process.exited;
-  expect({ code, stderr: process.output.stderr }).toEqual({ code: 0, stderr: '' });
-  return JSON.parse(process.output.stdout);
+/** The result of the command. @throws when it does not succeed, or says anything else */
+export async function moved({ exited, output }: TestProcess): Promise<Record<string, unknown>> {
+  const { code } = await exited;
+  if (code !== 0 || output.stderr !== '') throw new Error(`move-organization ended with ${code}: ${output.stderr}`);
+  return JSON.parse(output.stdout);
 }
 
 /** Publications, slots and subscriptions of a cell. */
@@ -47,39 +66,3 @@ export async function leftOver({ owner }: Pick<SystemCell, 'owner'>): Promise<st
     union all select subname from pg_subscription`);
   return rows.map(({ name }) => name);
 }
-
-/** How often each status came, and the latencies of those that were answered with 200, in milliseconds. */
-export type Watched = { readonly statuses: Map<number, number>; readonly latencies: number[] };
-
-/** Sends the same request again and again, some at once, until it is stopped. */
-export function watch(send: () => Promise<Response>, atOnce: number) {
-  let watched: Watched = { statuses: new Map(), latencies: [] };
-  let isWatching = true;
-  const sender = async () => {
-    while (isWatching) {
-      const startedAt = performance.now();
-      const { status } = await send().then(async (response) => {
-        await response.text();
-        return response;
-      });
-      watched.statuses.set(status, (watched.statuses.get(status) ?? 0) + 1);
-      if (status === 200) watched.latencies.push(performance.now() - startedAt);
-    }
-  };
-  const all = Promise.all(Array.from({ length: atOnce }, sender));
-  return {
-    /** What was seen since the last call. */
-    take(): Watched {
-      const taken = watched;
-      watched = { statuses: new Map(), latencies: [] };
-      return taken;
-    },
-    async stop() {
-      isWatching = false;
-      await all;
-    },
-  };
-}
-
-export const percentile = (values: readonly number[], share: number): number =>
-  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? Number.NaN;

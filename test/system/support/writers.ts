@@ -21,24 +21,44 @@ export type Findings = {
   readonly halfThere: readonly string[];
 };
 
+export type WriterOptions = {
+  /** Between an answer and the next request. */
+  readonly pauseMs?: number;
+  /** The status of each answer; 0 when there was none. */
+  readonly onAnswer?: (status: number) => void;
+};
+
 /** Write for an organization that nobody else writes for: users, of whom every third is deleted again, and access tokens. */
-export function startWriters(urlOf: () => string, tenant: TenantWithSecret, count: number): Writers {
+export function startWriters(
+  urlOf: () => string,
+  tenant: TenantWithSecret,
+  count: number,
+  { pauseMs = 0, onAnswer = () => undefined }: WriterOptions = {},
+): Writers {
   const acknowledged = { users: [] as string[], deletions: [] as string[], tokens: [] as string[] };
   let writing = true;
   let number = 0;
+  const send = async (url: string, request: RequestInit): Promise<unknown> => {
+    const { status, body } = await post(url, request);
+    onAnswer(status);
+    // After a refusal, leaves the machine to whoever is starting.
+    const pause = body === null ? Math.max(20, pauseMs) : pauseMs;
+    if (pause > 0) await delay(pause);
+    return body;
+  };
 
   /** Makes a user with three values in one mutation, deletes every third, and gets a token. */
   const write = async (): Promise<void> => {
     const name = `u-${number++}`;
     const user = `fullName: "${name}", email: "${name}@writers.test", externalIdentifier: "${name}"`;
-    if (!(await mutate(urlOf(), tenant, `userCreate(${user})`))) return;
+    if (!(await mutate(send, urlOf(), tenant, `userCreate(${user})`))) return;
     acknowledged.users.push(name);
-    const issued = await issue(urlOf(), tenant);
+    const issued = await issue(send, urlOf(), tenant);
     if (issued) acknowledged.tokens.push(issued);
     if (number % 3 === 0) {
       // Whether it is still there cannot be known of one whose answer got lost.
       acknowledged.users.splice(acknowledged.users.indexOf(name), 1);
-      const deleted = await mutate(urlOf(), tenant, `userDelete(externalIdentifier: "${name}")`);
+      const deleted = await mutate(send, urlOf(), tenant, `userDelete(externalIdentifier: "${name}")`);
       if (deleted) acknowledged.deletions.push(name);
     }
   };
@@ -94,31 +114,32 @@ async function tokensOf(owner: Pool, { organizationId, app, basic }: TenantWithS
   return new Map(rows.map(({ hash, whole }) => [hash.toString('hex'), whole]));
 }
 
+type Send = (url: string, request: RequestInit) => Promise<unknown>;
+
 /** Whether the service acknowledged it. */
-async function mutate(url: string, { app }: TenantWithSecret, call: string): Promise<boolean> {
+async function mutate(send: Send, url: string, { app }: TenantWithSecret, call: string): Promise<boolean> {
   const query = `mutation { it: ${call} { user { id } } }`;
   const headers = { Authorization: `Bearer ${app}`, 'Content-Type': 'application/json' };
-  const answer = await post(`${url}/graphql`, { headers, body: JSON.stringify({ query }) });
+  const answer = await send(`${url}/graphql`, { headers, body: JSON.stringify({ query }) });
   return !!(answer as { data?: { it?: { user?: { id: string } } | null } } | null)?.data?.it?.user?.id;
 }
 
-async function issue(url: string, { applicationId, secret }: TenantWithSecret): Promise<string | null> {
+async function issue(send: Send, url: string, { applicationId, secret }: TenantWithSecret): Promise<string | null> {
   const client = { client_id: `client-${applicationId}`, client_secret: secret };
   const body = new URLSearchParams({ grant_type: 'client_credentials', scope: 'app', ...client });
-  const answer = await post(`${url}/oauth/token`, { body });
+  const answer = await send(`${url}/oauth/token`, { body });
   return (answer as { access_token?: string } | null)?.access_token ?? null;
 }
 
 /** The JSON of a whole answer; null when there is none, or a refusal. */
-async function post(url: string, request: RequestInit): Promise<unknown> {
+async function post(url: string, request: RequestInit): Promise<{ status: number; body: unknown }> {
   try {
     const response = await fetch(url, { method: 'POST', ...request });
-    if (response.ok) return await response.json();
+    if (response.ok) return { status: response.status, body: await response.json() };
     await response.text();
+    return { status: response.status, body: null };
   } catch {
     // Nobody was there, or went away meanwhile.
+    return { status: 0, body: null };
   }
-  // Leaves the machine to whoever is starting.
-  await delay(20);
-  return null;
 }

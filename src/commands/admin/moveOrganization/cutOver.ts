@@ -177,7 +177,8 @@ async function aborted(cells: Cells, move: Move, tables: readonly MovedTable[], 
       { cause },
     );
   } catch (error) {
-    return new StartupError(`${reason} The organization goes on here. Run the command with --abort to clean up.`, {
+    // It may have said `moved` before its connection was lost.
+    return new StartupError(`${reason} Run the command again; or with --abort, and the organization goes on here.`, {
       cause: error,
     });
   }
