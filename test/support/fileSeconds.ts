@@ -27,6 +27,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'system/carryOver.system.ts': 70,
   'system/cells.system.ts': 150,
   'system/cellKills.system.ts': 290,
+  'admin/moveOrganization/failures.system.ts': 110,
   'system/cellVersions.system.ts': 50,
   'system/changes.system.ts': 255,
   'system/databaseKills.system.ts': 60,
