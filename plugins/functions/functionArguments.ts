@@ -7,6 +7,7 @@ import {
   GraphQLNonNull,
 } from 'postgraphile/graphql';
 import { refusal } from '../refusal.ts';
+import { timeCheckOf } from '../TimeInputPlugin.ts';
 import { InputError, nameOf } from './input.ts';
 import { inputOf } from './inputOf.ts';
 
@@ -85,11 +86,14 @@ export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResour
       return { name, param, config, read: (value: unknown) => value, readAll: read };
     }
     const input = inputOf(build, param.codec, typeName, owner);
+    const refuse = (message: string) => refusal('BAD_USER_INPUT', message, { argument: name });
     const read = (value: unknown) => {
+      const problem = timeCheckOf(input.type)?.(value, name);
+      if (problem) throw refuse(problem);
       try {
         return value == null ? value : input.read(value, name);
       } catch (error) {
-        throw error instanceof InputError ? refusal('BAD_USER_INPUT', error.message, { argument: name }) : error;
+        throw error instanceof InputError ? refuse(error.message) : error;
       }
     };
     const type = param.optional ? input.type : new GraphQLNonNull(input.type);

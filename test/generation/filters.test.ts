@@ -1,7 +1,6 @@
 import {
   ask,
   createTenant,
-  expectErrors,
   expectRefused,
   type OwnGraphTest,
   read,
@@ -121,11 +120,17 @@ test('values that PostgreSQL cannot read are refused', async () => {
     code: 'BAD_USER_INPUT',
     argument: 'namePrefix',
   });
-  expectErrors(
-    await ask(graph, tenant.app, '{ app { jobs(from: "yesteryear") { totalCount } } }'),
-    { app: null },
-    { code: 'BAD_USER_INPUT', path: ['app'] },
-  );
+  for (const word of ['yesteryear', 'yesterday', 'now'])
+    expectRefused(await ask(graph, tenant.app, `{ app { jobs(from: "${word}") { totalCount } } }`), 400, {
+      code: 'BAD_USER_INPUT',
+      argument: 'from',
+    });
+  const slots = (at: string) =>
+    ask(graph, tenant.app, 'query($at: Datetime!) { app { jobs(slots: [{ at: $at, score: "2" }]) { totalCount } } }', {
+      at,
+    });
+  expectRefused(await slots('today'), 400, { code: 'BAD_USER_INPUT', argument: 'slots' });
+  expect((await slots('2024-01-03T01:00:00+01:00')).body.data).toEqual({ app: { jobs: { totalCount: 1 } } });
 });
 
 test.each([

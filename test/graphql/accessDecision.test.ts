@@ -181,7 +181,8 @@ test('what is malformed is refused, and exactly one of each is given', async () 
     [{ unitId, credential: { userId: ada.id, nfcIdentifier: '04A224B2' } }, undefined],
     [{ unitId, credential: { userId: null } }, undefined],
     [{ unitId, credential: { beacon: { major: 1 } } }, undefined],
-    [{ unitId, credential: { userId: ada.id }, at: 'no time' }, undefined],
+    [{ unitId, credential: { userId: ada.id }, at: 'no time' }, 'at'],
+    [{ unitId, credential: { userId: ada.id }, at: 'tomorrow' }, 'at'],
   ];
   for (const [variables, argument] of bad) {
     const { body } = await ask(graph, tenant.app, query, variables as Record<string, unknown>);

@@ -4,6 +4,7 @@ import { type CursorKeys, decodePosition } from '../../../plugins/changeCursor.t
 import { readerOf } from '../../../plugins/functions/functionArguments.ts';
 import { isCursorOf } from '../../../plugins/isCursorOf.ts';
 import { areNodeIds, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
+import { timeCheckOf } from '../../../plugins/TimeInputPlugin.ts';
 import { unusableIn } from '../../../plugins/unusableIn.ts';
 
 /** How many rows a page, and how many values a filter, may have. */
@@ -28,10 +29,12 @@ export type CursorChecks = Pick<CursorKeys, 'cursorChecksums'>;
 type Check = (value: unknown, values: Values, context: Context) => string | null;
 
 function problemOf(context: Context, argument: string, values: Values): string | null {
-  const read = readerOf(context.field.args.find(({ name }) => name === argument) ?? {});
+  const declared = context.field.args.find(({ name }) => name === argument);
+  const read = readerOf(declared ?? {});
   if (read) return messageOf(() => read(values[argument]));
   const message = (checks.get(argument) ?? filter)(values[argument], values, context);
-  return message === null ? null : `${argument}: ${message}`;
+  if (message !== null) return `${argument}: ${message}`;
+  return (declared && timeCheckOf(declared.type)?.(values[argument], argument)) ?? null;
 }
 
 /** The error message from reading a function's argument; null when it succeeds. */

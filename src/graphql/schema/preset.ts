@@ -33,6 +33,7 @@ import { ScalarInputPlugin } from '../../../plugins/ScalarInputPlugin.ts';
 import { StatementCountPlugin } from '../../../plugins/StatementCountPlugin.ts';
 import { TenantPlugin } from '../../../plugins/TenantPlugin.ts';
 import { TextFormsPlugin } from '../../../plugins/TextFormsPlugin.ts';
+import { TimeInputPlugin } from '../../../plugins/TimeInputPlugin.ts';
 import { UnitTreePlugin } from '../../../plugins/UnitTreePlugin.ts';
 import { UserMutationsPlugin } from '../../../plugins/UserMutationsPlugin.ts';
 import { UsersSyncPlugin } from '../../../plugins/UsersSyncPlugin.ts';
@@ -84,6 +85,7 @@ const plugins: readonly GraphileConfig.Plugin[] = [
   TextFormsPlugin,
   OidPlugin,
   ScalarInputPlugin,
+  TimeInputPlugin,
   EnumValuesPlugin,
   OrdersPlugin,
   SetofPlugin,

@@ -1,0 +1,132 @@
+import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import {
+  type GraphQLInputType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isScalarType,
+} from 'postgraphile/graphql';
+import { baseOf } from './baseOf.ts';
+
+/**
+ * Input validation of dates and times: ISO 8601 alone.
+ * PostgreSQL reads much more. It replaces `tomorrow` by a time of its own, and takes `January 8` for one of the present year, so that a
+ * mistake of a client would become the end of a grant.
+ */
+export const TimeInputPlugin: GraphileConfig.Plugin = {
+  name: 'TimeInputPlugin',
+
+  schema: {
+    hooks: {
+      GraphQLScalarType(config, build) {
+        const timeForm = formsOf(build).get(config.name);
+        if (!timeForm) return config;
+        const description = timeForm.description ?? config.description ?? null;
+        return { ...config, description, extensions: { ...config.extensions, timeForm } };
+      },
+    },
+  },
+};
+
+type Form = {
+  readonly pattern: RegExp;
+  readonly example: string;
+  /** Null for a domain, which has its own. */
+  readonly description: string | null;
+};
+
+// What the service writes, it reads: years before Christ, and times without end.
+const date = String.raw`\d{4,7}-\d\d-\d\d`;
+const time = String.raw`\d\d:\d\d(:\d\d(\.\d+)?)?`;
+const offset = String.raw` ?(Z|[+-]\d\d(:?\d\d(:?\d\d)?)?)`;
+const ofDay: Form = {
+  pattern: new RegExp(`^(${date}([T ]${time}(${offset})?)?( BC)?|-?infinity)$`, 'i'),
+  example: 'a date such as 2026-01-31',
+  description: 'A date in the form of ISO 8601, such as `2026-01-31`; `infinity` or `-infinity`, where there is none.',
+};
+const forms: ReadonlyMap<PgCodec, Form> = new Map<PgCodec, Form>([
+  [TYPES.date, ofDay],
+  ...[TYPES.timestamp, TYPES.timestamptz].map((codec): [PgCodec, Form] => [
+    codec,
+    {
+      ...ofDay,
+      example: 'a time such as 2026-01-31T08:30:00Z',
+      description:
+        'A date and a time in the form of ISO 8601, such as `2026-01-31T08:30:00Z`. One without an offset is in UTC. `infinity` or `-infinity`, where there is none.',
+    },
+  ]),
+  ...[TYPES.time, TYPES.timetz].map((codec): [PgCodec, Form] => [
+    codec,
+    {
+      pattern: new RegExp(`^${time}(${offset})?$`, 'i'),
+      example: 'a time of day such as 08:30:00',
+      description: 'A time of day in the form of ISO 8601, such as `08:30:00`.',
+    },
+  ]),
+]);
+
+/** The forms by the names of scalars, those of domains included. */
+function formsOf(build: GraphileBuild.Build): ReadonlyMap<string, Form> {
+  const known = formsOfBuilds.get(build);
+  if (known) return known;
+  const found = new Map<string, Form>();
+  for (const codec of build.allPgCodecs) {
+    const form = forms.get(baseOf(codec));
+    const name = form && build.getGraphQLTypeNameByPgCodec(codec, 'input');
+    if (name) found.set(name, codec.domainOfCodec ? { ...form, description: null } : form);
+  }
+  formsOfBuilds.set(build, found);
+  return found;
+}
+
+const formsOfBuilds = new WeakMap<GraphileBuild.Build, ReadonlyMap<string, Form>>();
+
+/** What is wrong with the dates and times in a value, which may be null; else null. `path` names the value. */
+type Check = (value: unknown, path: string) => string | null;
+
+/** The check of an argument's values; null when no part of them is a date or a time. */
+export function timeCheckOf(argumentType: GraphQLInputType): Check | null {
+  const type = getNullableType(argumentType);
+  const known = checks.get(type);
+  if (known !== undefined) return known;
+  // A type may have itself for a part.
+  checks.set(type, null);
+  const check = checkOf(type);
+  checks.set(type, check);
+  return check;
+}
+
+const checks = new WeakMap<GraphQLInputType, Check | null>();
+
+function checkOf(type: GraphQLInputType): Check | null {
+  if (isScalarType(type)) {
+    const form = type.extensions.timeForm as Form | undefined;
+    return form ? (value, path) => (isOf(form, value) ? null : `${path} must be ${form.example}.`) : null;
+  }
+  if (isListType(type)) {
+    const check = timeCheckOf(type.ofType);
+    return (
+      check && ((values, path) => firstOf(Object.values(values ?? {}), (one, nth) => check(one, `${path}[${nth}]`)))
+    );
+  }
+  if (!isInputObjectType(type)) return null;
+  const fields = Object.values(type.getFields()).flatMap((field) => {
+    const check = timeCheckOf(field.type);
+    return check ? [{ name: field.name, check }] : [];
+  });
+  if (fields.length === 0) return null;
+  return (object, path) =>
+    firstOf(fields, ({ name, check }) =>
+      check((object as Readonly<Record<string, unknown>> | null | undefined)?.[name], `${path}.${name}`),
+    );
+}
+
+const isOf = ({ pattern }: Form, value: unknown) => value == null || pattern.test(String(value));
+
+function firstOf<T>(items: readonly T[], problemOf: (item: T, index: number) => string | null): string | null {
+  for (const [index, item] of items.entries()) {
+    const problem = problemOf(item, index);
+    if (problem !== null) return problem;
+  }
+  return null;
+}
