@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
 import { traced } from '../../observability/tracing/traced.ts';
-import { inTurn } from '../../scheduling/turns.ts';
+import { inTurn, inTurnIfLong } from '../../scheduling/turns.ts';
 import type { Claims } from '../../token/claims.ts';
 import { declaredVariables } from '../document/declaredVariables.ts';
 import { createDocumentReader, DocumentError, type PreparedDocument } from '../document/document.ts';
@@ -30,9 +30,7 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
   const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
 
   const parse = async (request: IncomingMessage, body: Buffer, claims: Claims | null): Promise<ParsedRequest> => {
-    const isLargeBody = body.length > maxShortBody;
-    const readParameters = () => readRequest(request, body);
-    const parameters = isLargeBody ? await inTurn(msOfByte * body.length, readParameters) : readParameters();
+    const parameters = await inTurnIfLong(body.length, () => readRequest(request, body));
     const query = persisted.find(parameters, claims);
     const read = () => traced('read document', () => readDocument(query, parameters.operationName, hidesNames(claims)));
     const isLong = query.length > maxShortDocument && !readDocument.isKnown(query);
@@ -61,10 +59,6 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
     store: persisted.store,
   };
 }
-
-/** In bytes. To parse a longer body is a piece of work of its own in a turn of the event loop. */
-const maxShortBody = 50_000;
-const msOfByte = 2e-5;
 
 /** In characters. To parse and validate a longer document is a piece of work of its own in a turn of the event loop. */
 const maxShortDocument = 500;
