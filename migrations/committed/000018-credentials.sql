@@ -1,5 +1,5 @@
---! Previous: sha1:d2e1c708123f270158c82d1e61c127c7e4802f55
---! Hash: sha1:89b35eb3ea2d67cbf94261d77e2798f3f76c714f
+--! Previous: sha1:de05003862c85b8e35eab16bc7ceabda5da2f753
+--! Hash: sha1:39ac4c00bf84ec61ac0af499107ba5aee7bbd4f9
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:89b35eb3ea2d67cbf94261d77e2798f3f76c714f
---! Hash: sha1:a219a0e77a4decb5036a242e6bb2183b132d31da
+--! Previous: sha1:39ac4c00bf84ec61ac0af499107ba5aee7bbd4f9
+--! Hash: sha1:7ff2ff3ea77684014974b0a26e8f843e95cd4aa8
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:a219a0e77a4decb5036a242e6bb2183b132d31da
---! Hash: sha1:877cded20b90593089e7b6d6d85a915b4067800b
+--! Previous: sha1:7ff2ff3ea77684014974b0a26e8f843e95cd4aa8
+--! Hash: sha1:8ce3b3016717a89abbe0788ed238da1b85b2210e
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

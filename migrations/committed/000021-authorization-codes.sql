@@ -1,5 +1,5 @@
---! Previous: sha1:877cded20b90593089e7b6d6d85a915b4067800b
---! Hash: sha1:b6163d29e058ffd931a1fd83eb017edd46a66105
+--! Previous: sha1:8ce3b3016717a89abbe0788ed238da1b85b2210e
+--! Hash: sha1:9aa3f008cc9d1f3cae4c6a370f04aa9b047a3e58
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:b6163d29e058ffd931a1fd83eb017edd46a66105
---! Hash: sha1:1c6add7fdafa77f11412987b989c0486638c3b9b
+--! Previous: sha1:9aa3f008cc9d1f3cae4c6a370f04aa9b047a3e58
+--! Hash: sha1:38ca33b4db3eb65bdec9187cf3af8bb5e487aacd
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:1c6add7fdafa77f11412987b989c0486638c3b9b
---! Hash: sha1:9650b5b72f4a97f318ea01279da412545e132192
+--! Previous: sha1:38ca33b4db3eb65bdec9187cf3af8bb5e487aacd
+--! Hash: sha1:d2606d9d36cd4760c4009917585665f972082cf6
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

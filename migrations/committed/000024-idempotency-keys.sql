@@ -1,5 +1,5 @@
---! Previous: sha1:9650b5b72f4a97f318ea01279da412545e132192
---! Hash: sha1:f0c92e00f998e13bcf52a5c9fc71e0d8632b0327
+--! Previous: sha1:d2606d9d36cd4760c4009917585665f972082cf6
+--! Hash: sha1:cdd7bf6b2a7e85adf75e0a28dc7be83772bd51ce
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

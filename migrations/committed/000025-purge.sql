@@ -1,5 +1,5 @@
---! Previous: sha1:f0c92e00f998e13bcf52a5c9fc71e0d8632b0327
---! Hash: sha1:86789f0e5c7a185ae83370d27ebf8e7fb8d3eb34
+--! Previous: sha1:cdd7bf6b2a7e85adf75e0a28dc7be83772bd51ce
+--! Hash: sha1:e10b6c8fa8f8d06a80083bcf69bd7d911690ddb9
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

@@ -1,5 +1,5 @@
---! Previous: sha1:86789f0e5c7a185ae83370d27ebf8e7fb8d3eb34
---! Hash: sha1:d8242002b4b052a3454422067c446190162eed2d
+--! Previous: sha1:e10b6c8fa8f8d06a80083bcf69bd7d911690ddb9
+--! Hash: sha1:bba8810c2cebaf05a9fd6a0ba2463e9d1ab63f1a
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

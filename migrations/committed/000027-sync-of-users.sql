@@ -1,5 +1,5 @@
---! Previous: sha1:d8242002b4b052a3454422067c446190162eed2d
---! Hash: sha1:2dd884b95a043731a5c0ae030dec05d3dacc0129
+--! Previous: sha1:bba8810c2cebaf05a9fd6a0ba2463e9d1ab63f1a
+--! Hash: sha1:29d07bd619ea88a9860fb3fc4fd67bd07a55341a
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:2dd884b95a043731a5c0ae030dec05d3dacc0129
---! Hash: sha1:d6d44ba8f19c7202fbcc8d80c59bf1ff1e450de3
+--! Previous: sha1:29d07bd619ea88a9860fb3fc4fd67bd07a55341a
+--! Hash: sha1:f9e528328ac29e1d801df2370e54686fd1cf8c21
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:d6d44ba8f19c7202fbcc8d80c59bf1ff1e450de3
---! Hash: sha1:0cf63128af4ead8ae93c0b22684c0217dd80f6a4
+--! Previous: sha1:f9e528328ac29e1d801df2370e54686fd1cf8c21
+--! Hash: sha1:ae3afc6528503d8edffbe818ce98c670aecd2ae2
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

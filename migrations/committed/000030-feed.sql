@@ -1,5 +1,5 @@
---! Previous: sha1:0cf63128af4ead8ae93c0b22684c0217dd80f6a4
---! Hash: sha1:e74a608ae2340f116dfac127fff530078f0c0465
+--! Previous: sha1:ae3afc6528503d8edffbe818ce98c670aecd2ae2
+--! Hash: sha1:91749d2ccd16243edced1f74c432c719a30583d8
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

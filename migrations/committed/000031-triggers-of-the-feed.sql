@@ -1,5 +1,5 @@
---! Previous: sha1:e74a608ae2340f116dfac127fff530078f0c0465
---! Hash: sha1:a02db9b10b294a80c63a1230c0bb50922ab5b4e0
+--! Previous: sha1:91749d2ccd16243edced1f74c432c719a30583d8
+--! Hash: sha1:60d6644b8b2df91bf4520360a6c6b7ac7a065756
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

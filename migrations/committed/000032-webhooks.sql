@@ -1,5 +1,5 @@
---! Previous: sha1:a02db9b10b294a80c63a1230c0bb50922ab5b4e0
---! Hash: sha1:23f21ad68c1e7708e1faef0b7177a970f64b8e38
+--! Previous: sha1:60d6644b8b2df91bf4520360a6c6b7ac7a065756
+--! Hash: sha1:5c8f117fbe5d08ab179091a75af17b6b33e17f5b
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:23f21ad68c1e7708e1faef0b7177a970f64b8e38
---! Hash: sha1:a83c6ca9606928c64b5e445dafbe3e2ca16be6ab
+--! Previous: sha1:5c8f117fbe5d08ab179091a75af17b6b33e17f5b
+--! Hash: sha1:db9060d06dedbe7bf9685ebd279f5710963719df
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

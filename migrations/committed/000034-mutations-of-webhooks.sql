@@ -1,5 +1,5 @@
---! Previous: sha1:a83c6ca9606928c64b5e445dafbe3e2ca16be6ab
---! Hash: sha1:e3b811d95ff899a79b9214c5a713eb1f30d0e0a6
+--! Previous: sha1:db9060d06dedbe7bf9685ebd279f5710963719df
+--! Hash: sha1:ce273ead141c014706f0116aced40fa22d690502
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

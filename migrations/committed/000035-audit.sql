@@ -1,5 +1,5 @@
---! Previous: sha1:e3b811d95ff899a79b9214c5a713eb1f30d0e0a6
---! Hash: sha1:e5606ae69280d5e4f1a44d001cfbb4f918db7a9c
+--! Previous: sha1:ce273ead141c014706f0116aced40fa22d690502
+--! Hash: sha1:6c98073cb41bcac70259c4e4606c2e9ee2af53f9
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:e5606ae69280d5e4f1a44d001cfbb4f918db7a9c
---! Hash: sha1:81d78c1fa67fd8b4cddc8cc5b641933596c494f4
+--! Previous: sha1:6c98073cb41bcac70259c4e4606c2e9ee2af53f9
+--! Hash: sha1:81467d8766e2f39dfe9c0a27578b2c1a2a562eaf
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

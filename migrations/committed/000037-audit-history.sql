@@ -1,5 +1,5 @@
---! Previous: sha1:81d78c1fa67fd8b4cddc8cc5b641933596c494f4
---! Hash: sha1:64d16616cd44ff827353fcc821066e5dc943d90d
+--! Previous: sha1:81467d8766e2f39dfe9c0a27578b2c1a2a562eaf
+--! Hash: sha1:5508da527c3c60bf8ff3417da1d31e9b3ae72974
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

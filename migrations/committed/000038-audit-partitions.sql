@@ -1,5 +1,5 @@
---! Previous: sha1:64d16616cd44ff827353fcc821066e5dc943d90d
---! Hash: sha1:8b6aecc739dc0d585b6cb1f4ca4a7507f575fb81
+--! Previous: sha1:5508da527c3c60bf8ff3417da1d31e9b3ae72974
+--! Hash: sha1:1f1665336ef8208ef8ec5fce62023e5a3b032a9e
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

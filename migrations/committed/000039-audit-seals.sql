@@ -1,5 +1,5 @@
---! Previous: sha1:8b6aecc739dc0d585b6cb1f4ca4a7507f575fb81
---! Hash: sha1:7cee65f2bc45ea2a37ced9cd15474a17309d5799
+--! Previous: sha1:1f1665336ef8208ef8ec5fce62023e5a3b032a9e
+--! Hash: sha1:82aaabc4245d945608eb477a0030fbbec69c0d25
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

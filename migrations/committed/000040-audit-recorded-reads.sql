@@ -1,5 +1,5 @@
---! Previous: sha1:7cee65f2bc45ea2a37ced9cd15474a17309d5799
---! Hash: sha1:6e5472790b1dc6637b5359c37e034d0435f305a5
+--! Previous: sha1:82aaabc4245d945608eb477a0030fbbec69c0d25
+--! Hash: sha1:004dc9a03520caea25d65ef14cf8b47cd1b66563
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

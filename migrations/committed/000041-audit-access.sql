@@ -1,5 +1,5 @@
---! Previous: sha1:6e5472790b1dc6637b5359c37e034d0435f305a5
---! Hash: sha1:a1d75983390a9af7067cf6529691a73aa0e2c588
+--! Previous: sha1:004dc9a03520caea25d65ef14cf8b47cd1b66563
+--! Hash: sha1:8fee9c17c8d0e9c908ac19df06a05b2882aac1a1
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:a1d75983390a9af7067cf6529691a73aa0e2c588
---! Hash: sha1:d06fb07bc481d7aa24df328d1b8bdd524b5ba9a6
+--! Previous: sha1:8fee9c17c8d0e9c908ac19df06a05b2882aac1a1
+--! Hash: sha1:563d68820562415454e5d2300ae5e3e59b02bb5b
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:d06fb07bc481d7aa24df328d1b8bdd524b5ba9a6
---! Hash: sha1:5b3efc3acbe06500731eba27cd57caf08b7687c4
+--! Previous: sha1:563d68820562415454e5d2300ae5e3e59b02bb5b
+--! Hash: sha1:dd1818d15cfbffb9365cfef02402782c96dfc134
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

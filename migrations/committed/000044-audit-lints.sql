@@ -1,5 +1,5 @@
---! Previous: sha1:5b3efc3acbe06500731eba27cd57caf08b7687c4
---! Hash: sha1:b7a4ba58f270f862dee153e3678dc7e96ec70980
+--! Previous: sha1:dd1818d15cfbffb9365cfef02402782c96dfc134
+--! Hash: sha1:6f0f8dcedcb81fdbc311b77bdee45e347269926f
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:b7a4ba58f270f862dee153e3678dc7e96ec70980
---! Hash: sha1:7b3d17e63b4be7e265fa02a54e079a790410c934
+--! Previous: sha1:6f0f8dcedcb81fdbc311b77bdee45e347269926f
+--! Hash: sha1:0d493f0f88dcdf6fad305891a48a6e3b6c40a99f
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

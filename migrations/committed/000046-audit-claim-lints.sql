@@ -1,5 +1,5 @@
---! Previous: sha1:7b3d17e63b4be7e265fa02a54e079a790410c934
---! Hash: sha1:3b42f8af98b9c4437c82134b7a603dfda0602dfb
+--! Previous: sha1:0d493f0f88dcdf6fad305891a48a6e3b6c40a99f
+--! Hash: sha1:4fc32dddba3649e67b678a03030820c72ef66db2
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:3b42f8af98b9c4437c82134b7a603dfda0602dfb
---! Hash: sha1:b348c8e7eb42711edd4ad37268f2e544f0a4b113
+--! Previous: sha1:4fc32dddba3649e67b678a03030820c72ef66db2
+--! Hash: sha1:4ea492db2e51e07c1278493263debba8da56f459
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

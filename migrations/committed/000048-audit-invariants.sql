@@ -1,5 +1,5 @@
---! Previous: sha1:b348c8e7eb42711edd4ad37268f2e544f0a4b113
---! Hash: sha1:4eb66cc8ec6b5a5a04dfa14cd1f25a38149ed60f
+--! Previous: sha1:4ea492db2e51e07c1278493263debba8da56f459
+--! Hash: sha1:b21a45e0f511137ea45328e3bce20ebc0195339b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

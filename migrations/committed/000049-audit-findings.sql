@@ -1,5 +1,5 @@
---! Previous: sha1:4eb66cc8ec6b5a5a04dfa14cd1f25a38149ed60f
---! Hash: sha1:a0b1402622fe911ea69680e4c189aa1f6def862c
+--! Previous: sha1:b21a45e0f511137ea45328e3bce20ebc0195339b
+--! Hash: sha1:65060b4bd87e83eaeaae46a175b9754fc6aeaa02
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:a0b1402622fe911ea69680e4c189aa1f6def862c
---! Hash: sha1:c29f74c0fbb4ed86b94f22e5b2d7d332ab57c5cd
+--! Previous: sha1:65060b4bd87e83eaeaae46a175b9754fc6aeaa02
+--! Hash: sha1:28a67b6cb5cacaad7efc2e7db6ed6d7944e03b81
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:c29f74c0fbb4ed86b94f22e5b2d7d332ab57c5cd
---! Hash: sha1:13a71e05a443b719dec4d8f4f1773b2ff17c89cc
+--! Previous: sha1:28a67b6cb5cacaad7efc2e7db6ed6d7944e03b81
+--! Hash: sha1:fd3ecc3871dd8023357eee2595cddd46353fba75
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:13a71e05a443b719dec4d8f4f1773b2ff17c89cc
---! Hash: sha1:f38afd871146f5a39051d295170127013f5ae5ad
+--! Previous: sha1:fd3ecc3871dd8023357eee2595cddd46353fba75
+--! Hash: sha1:e3d52dae17b9a630673b8560b9807ddcb6358e9e
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:f38afd871146f5a39051d295170127013f5ae5ad
---! Hash: sha1:80062a133498eafb819b93ce522e5ad83f53195e
+--! Previous: sha1:e3d52dae17b9a630673b8560b9807ddcb6358e9e
+--! Hash: sha1:1cb6e2df758816202e30b221283e21a1bb64d753
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -3,6 +3,8 @@ CREATE OR REPLACE FUNCTION app_hidden.decide_access(questions app_hidden.access_
  LANGUAGE plpgsql
  STABLE ROWS 1
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET enable_seqscan TO 'off'
 AS $function$
   declare
     own constant uuid = app_hidden.current_organization_id();
