@@ -6,6 +6,7 @@ import {
   isInputObjectType,
   isNonNullType,
   Kind,
+  type OperationDefinitionNode,
   separateOperations,
   TypeInfo,
   visit,
@@ -25,27 +26,41 @@ export function misplacedNulls(
   values: Readonly<Record<string, unknown>>,
 ): GraphQLError[] {
   const definitions = prepared.operation.variableDefinitions ?? [];
-  const nulls = definitions
-    .filter(({ variable }) => values[variable.name.value] == null)
-    .map(({ variable }) => variable.name.value);
-  if (nulls.length === 0) return [];
+  const names = definitions.map(({ variable }) => variable.name.value).filter((name) => values[name] == null);
+  if (names.length === 0) return [];
+  const argumentOf = neededIn(schema, prepared);
+  return names
+    .filter((name) => argumentOf.has(name))
+    .map((variable) =>
+      refusal('BAD_USER_INPUT', `Variable "$${variable}" cannot be null here.`, {
+        argument: argumentOf.get(variable),
+        variable,
+      }),
+    );
+}
 
-  const misplaced = new Map<string, string | undefined>();
+/** Memoized, since each request may leave out a variable. */
+const neededInOperations = new WeakMap<OperationDefinitionNode, ReadonlyMap<string, string | undefined>>();
+
+/** The variables at a position that takes no null, with its argument. */
+function neededIn(schema: GraphQLSchema, prepared: PreparedDocument): ReadonlyMap<string, string | undefined> {
+  const known = neededInOperations.get(prepared.operation);
+  if (known) return known;
+  const needed = new Map<string, string | undefined>();
   const types = new TypeInfo(schema);
   visit(
     selectedIn(prepared),
     visitWithTypeInfo(types, {
       [Kind.VARIABLE]({ name: { value: name } }) {
-        if (!nulls.includes(name) || misplaced.has(name)) return;
+        if (needed.has(name)) return;
         const parent = getNamedType(types.getParentInputType());
         const isOneOf = isInputObjectType(parent) && parent.isOneOf;
-        if (isOneOf || isNonNullType(types.getInputType())) misplaced.set(name, types.getArgument()?.name);
+        if (isOneOf || isNonNullType(types.getInputType())) needed.set(name, types.getArgument()?.name);
       },
     }),
   );
-  return Array.from(misplaced, ([variable, argument]) =>
-    refusal('BAD_USER_INPUT', `Variable "$${variable}" cannot be null here.`, { argument, variable }),
-  );
+  neededInOperations.set(prepared.operation, needed);
+  return needed;
 }
 
 /** The requested operation and the fragments that it uses. */
