@@ -205,18 +205,29 @@ test('a grant that ends gives nothing with the next statement, on the replica an
       const { data, server } = await askWhere(token, decision);
       return server === 'replica' && JSON.stringify(data).includes(`"reason":"${reason}"`);
     });
+  const second = await startTestService(primary);
+  const reasonsOf = async (asked: TestService) => {
+    const { body } = await ask(asked, token, decision);
+    const { context } = (await evaluate(asked, token, 'evaluation', question(['user', person.id], unit.id))).body as {
+      context: { reason: string };
+    };
+    return [(body.data as { app: { accessDecision: { reason: string } } }).app.accessDecision.reason, context.reason];
+  };
   const granting = 'insert into app_hidden.unit_access (organization_id, user_id, unit_id) values ($1, $2, $3)';
   await owner.query(granting, [tenant.organizationId, person.uuid, unit.uuid]);
   await isAnswered('GRANTED');
+  expect([await reasonsOf(service), await reasonsOf(second)]).toEqual([granted, granted]);
   const ending = `update app_hidden.unit_access set valid_until = clock_timestamp() + '1 second' where user_id = $1`;
   await owner.query(ending, [person.uuid]);
 
   await isAnswered('EXPIRED');
-  const second = await startTestService(primary);
-  const { body } = await ask(second, token, decision).finally(() => second.stop());
-  expect(body).toMatchObject({ data: { app: { accessDecision: { reason: 'EXPIRED' } } } });
+  expect([await reasonsOf(service), await reasonsOf(second)]).toEqual([expired, expired]);
+  await second.stop();
   await owner.query('delete from app_public.units where id = $1', [unit.uuid]);
 });
+
+/** By `accessDecision` and by AuthZEN. */
+const [granted, expired] = ['GRANTED', 'EXPIRED'].map((reason) => [reason, reason]);
 
 test('AuthZEN is answered by the replica, unless that lacks what the client has written', async () => {
   const [person, unit, token] = [await createViewer(tenant), await createUnit(tenant), await newReader()];
