@@ -23,15 +23,15 @@ const operations = `
   query Users($first: Int, $orderBy: [UserOrderBy!]) {
     app { name users(first: $first, orderBy: $orderBy) { totalCount nodes { fullName cardAssignments { card { __typename name } } } } }
   }
-  query Changes($after: Cursor) {
-    app { changes(after: $after) { nodes { operation typeName fields node { __typename ... on User { fullName } } } pageInfo { hasNextPage endCursor } } }
+  query Changes($after: Cursor, $typeNames: [FollowedType!]) {
+    app { changes(after: $after, typeNames: $typeNames) { nodes { operation typeName fields node { __typename ... on User { fullName } } } pageInfo { hasNextPage endCursor } } }
   }
 `;
 
 /** A client as its author writes it, by the types that were generated. */
 const client = `
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
-import { CardsDocument, ChangesDocument, HireUserDocument, UsersDocument } from './generated/graphql.ts';
+import { CardsDocument, ChangesDocument, type FollowedType, HireUserDocument, UsersDocument } from './generated/graphql.ts';
 
 /** How the client asks for a document: by its text or by its id. */
 type ToParameters = (document: object) => { query: string } | { documentId: string };
@@ -60,8 +60,8 @@ export function createClient(url: string, token: string, toParameters: ToParamet
       const { app } = await send(CardsDocument, {});
       return app?.cards.nodes.flatMap((card) => (card.__typename === 'NfcCard' ? [card.nfcIdentifier] : []));
     },
-    follow: async (after: string | null) => {
-      const { app } = await send(ChangesDocument, { after });
+    follow: async (after: string | null, typeNames: FollowedType[] | null = null) => {
+      const { app } = await send(ChangesDocument, { after, typeNames });
       // The compiler knows every type that is followed.
       const kinds = { User: 'person', Unit: 'place', AccessGrant: 'access', CardAssignment: 'card' } as const;
       for (const { typeName } of app?.changes.nodes ?? [])
@@ -141,6 +141,13 @@ describe('a client with the types of graphql-codegen', () => {
       "=== 'BeaconCard'",
       "TS2339: Property 'nfcIdentifier' does not exist",
     ],
+    [
+      'a type that is not followed',
+      'typeNames: FollowedType[] | null = null',
+      "typeNames: FollowedType[] | null = ['Webhook']",
+      'TS2322: Type \'"Webhook"\' is not assignable',
+    ],
+    ['a type that its cases leave out', "case 'AccessGrant':", '', '"AccessGrant"'],
     ['what may be null', 'userCreate?.user?.', 'userCreate.user.', "TS18047: 'userCreate' is possibly 'null'"],
   ])('is wrong by its compiler with %s', async (_what, right, wrong, reason) => {
     const errors = await typeErrors(client.replace(right, wrong));
@@ -182,6 +189,8 @@ async function useClient(environment: Record<string, string>, toParameters: (doc
       ['CREATE', 'Grace Hopper'],
       ['CREATE', 'Ada Lovelace'],
     ]);
+    expect(await follow(null, ['User'])).toHaveLength(2);
+    expect(await follow(null, ['AccessGrant', 'Unit'])).toEqual([]);
   } finally {
     await graph.stop();
   }
