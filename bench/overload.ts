@@ -72,12 +72,13 @@ try {
 async function measure(port: number, request: Buffer) {
   // As long as who was refused in the round before is asked to wait.
   await delay(2000);
+  const requests = [request];
   const sustainable = await throughput(port, request, clients, 10);
   const stolen = await watchStolen();
-  const idle = await sendAtRate({ port, request, perSecond: sustainable / 10, seconds: idleSeconds, connections: 50 });
+  const idle = await sendAtRate({ port, requests, perSecond: sustainable / 10, seconds: idleSeconds, connections: 50 });
   const bare = await maxRefused(request, connections, 5);
   const perSecond = Math.min(sustainable * factor, bare * partOfBare * Number(workers));
-  const overload = await sendAtRate({ port, request, perSecond, seconds, connections });
+  const overload = await sendAtRate({ port, requests, perSecond, seconds, connections });
   const later = overload.filter(({ dueMs }) => dueMs >= onsetSeconds * 1000);
   const idleP99 = percentile(idle, 200, 0.99);
   const servedP99 = percentile(overload, 200, 0.99);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
 import { testPasswordCost, testPasswords } from '../../test/support/passwords.ts';
 import { getToken } from './getToken.ts';
+import { spawnService } from './spawnService.ts';
 
 // Read by express and PostGraphile when they are imported.
 process.env.NODE_ENV = 'production';
@@ -28,6 +29,16 @@ export async function startCluster() {
   const postgres = await startWithOneLogin(dataDir, log);
   resources.defer(() => postgres.stop());
 
+  const environmentOf = (authUrl: string) => ({
+    ...{ AUTH_DATABASE_URL: authUrl, SECRET_KEY: key.toString('base64') },
+    ...{ THROTTLE_REQUESTS_PER_MINUTE: '1000000', ...testPasswordCost },
+  });
+  const withTokens = ({ url, stop }: { readonly url: string; readonly stop: () => Promise<unknown> }) => ({
+    url,
+    getToken: (clientId: string, person?: Record<string, string>) =>
+      getToken(url, { client_id: clientId, client_secret: clientSecret }, person),
+    [Symbol.asyncDispose]: async () => void (await stop()),
+  });
   const started = resources.move();
   return {
     postgres,
@@ -41,15 +52,14 @@ export async function startCluster() {
     },
     /** Disposing of it stops it. */
     async startService(authUrl = postgres.authUrl) {
-      const environment = {
-        ...{ HOST: '127.0.0.1', PORT: '0', AUTH_DATABASE_URL: authUrl, SECRET_KEY: key.toString('base64') },
-        ...{ THROTTLE_REQUESTS_PER_MINUTE: '1000000', ...testPasswordCost },
-      };
-      const { url, stop } = await startService(loadConfig(environment, 'serve'), log);
-      const getTokenOf = (clientId: string, person?: Record<string, string>) =>
-        getToken(url, { client_id: clientId, client_secret: clientSecret }, person);
-      return { url, getToken: getTokenOf, [Symbol.asyncDispose]: () => stop() };
+      const environment = { HOST: '127.0.0.1', PORT: '0', ...environmentOf(authUrl) };
+      return withTokens(await startService(loadConfig(environment, 'serve'), log));
     },
+    /** The same in a process of its own, or several. */
+    startProcess: async (workers = 1) =>
+      withTokens(
+        await spawnService({ ...environmentOf(postgres.authUrl), LOG_LEVEL: 'error', WORKERS: String(workers) }),
+      ),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };
 }

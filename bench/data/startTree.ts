@@ -1,9 +1,5 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { createSecrets } from '../../src/crypto/secrets.ts';
 import { createOwnerPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
@@ -11,8 +7,8 @@ import { applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../../test/support/dataDirectory.ts';
 import { testPasswords } from '../../test/support/passwords.ts';
 import { startWithOneLogin } from '../../test/support/startWithOneLogin.ts';
-import { asStarted } from '../support/asStarted.ts';
 import { getToken } from './getToken.ts';
+import { spawnService } from './spawnService.ts';
 
 /** A PostgreSQL with the data, for services that are started on it. */
 export type TreeDatabase = {
@@ -104,21 +100,11 @@ export type More = {
 };
 
 async function startService(clientSecret: string, environment: Record<string, string>): Promise<TreeService> {
-  const service = spawn(process.execPath, [...asStarted.options, main], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-    env: { ...asStarted.env, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'error', ...environment },
-  });
-  const stop = async () => {
-    if (service.exitCode !== null) return;
-    service.kill('SIGTERM');
-    await once(service, 'exit');
-  };
+  const { url, pid, stop } = await spawnService({ LOG_LEVEL: 'error', ...environment });
   try {
-    const url = await addressOf(service);
     const grantToken = (clientId = 'other') => getToken(url, { client_id: clientId, client_secret: clientSecret });
     const token = await grantToken('tree');
     const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Accept: graphqlResponse };
-    const { pid = 0 } = service;
     return {
       url,
       pid,
@@ -147,17 +133,7 @@ async function readStatus(pid: number, name: 'VmRSS' | 'VmHWM'): Promise<number>
   return Number(kibibytes) * 1024;
 }
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const graphqlResponse = 'application/graphql-response+json';
-
-async function addressOf(service: ChildProcess): Promise<string> {
-  if (!service.stdout) throw new Error('The service has no output.');
-  for await (const line of createInterface(service.stdout)) {
-    const [, url] = /^Graph Query Service: (\S+)/.exec(line) ?? [];
-    if (url) return url;
-  }
-  throw new Error('The service ended before it said where it listens.');
-}
 
 type Unit = { externalIdentifier: string; name: string; children?: Unit[] };
 

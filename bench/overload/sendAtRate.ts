@@ -2,7 +2,8 @@ import { Connection } from '../peers/load/Connection.ts';
 
 export type Rate = {
   readonly port: number;
-  readonly request: Buffer;
+  /** Sent one after the other, and then again. */
+  readonly requests: readonly Buffer[];
   readonly perSecond: number;
   readonly seconds: number;
   /** Kept-alive connections, as those of a proxy in front. */
@@ -23,16 +24,17 @@ export type Outcome = {
  * Sends at a fixed rate, whether or not there are answers, as many clients that do not know of each other do. A request that finds
  * no connection free waits for one, which is on the service's account.
  */
-export async function sendAtRate({ port, request, perSecond, seconds, connections }: Rate): Promise<Outcome[]> {
+export async function sendAtRate({ port, requests, perSecond, seconds, connections }: Rate): Promise<Outcome[]> {
   const total = Math.round(perSecond * seconds);
   // Plain numbers: so many objects would have to be collected while it sends, and the service shares the machine.
   const statuses = new Uint16Array(total);
   const latenciesMs = new Float64Array(total);
   const idle: Connection[] = [];
+  const requestOf = (index: number) => requests[index % requests.length] as Buffer;
   // They are there before: each has had an answer.
   while (idle.length < connections) {
     const opened = await Promise.all(Array.from({ length: 10 }, () => Connection.open(port)));
-    await Promise.all(opened.map((connection) => connection.send(request)));
+    await Promise.all(opened.map((connection, index) => connection.send(requestOf(index))));
     idle.push(...opened);
   }
   const all = [...idle];
@@ -43,7 +45,7 @@ export async function sendAtRate({ port, request, perSecond, seconds, connection
   const sendOn = async (connection: Connection, first: number): Promise<void> => {
     for (let next: number | undefined = first; next !== undefined; next = due.shift()) {
       // One that the service has closed answers no more.
-      statuses[next] = await connection.send(request).then(
+      statuses[next] = await connection.send(requestOf(next)).then(
         (answer) => answer.status,
         () => 0,
       );
