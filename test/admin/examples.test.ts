@@ -43,6 +43,14 @@ describe.each([
   });
 });
 
+test.each([
+  ['admin', adminProgram, 'aply', 'apply'],
+  ['audit', auditProgram, 'explian', 'explain'],
+] as const)('%s names the command that is nearest to a wrong one', async (_name, createProgram, wrong, right) => {
+  await expect(run(createProgram(), [wrong])).rejects.toThrow(`unknown command '${wrong}'\n(Did you mean ${right}?)`);
+  await expect(run(createProgram(), ['zzzzzzzzzzzzz'])).rejects.toThrow(/unknown command 'zzzzzzzzzzzzz'$/);
+});
+
 test('--help after a command shows its example', async () => {
   let text = '';
   const program = adminProgram();

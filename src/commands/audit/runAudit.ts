@@ -1,4 +1,5 @@
 import { Command, InvalidArgumentError } from 'commander';
+import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import type { Config } from '../../config.ts';
 import { type Holder, scopeNames, scopes } from '../../token/scopes.ts';
 import { addExamples } from '../addExamples.ts';
@@ -45,8 +46,10 @@ export function createAuditProgram(run: Run): Command {
     .helpCommand(false)
     .showHelpAfterError('`npm run -s audit -- --help` lists the commands.')
     .addHelpText('after', `\n${afterHelp}`)
-    .allowExcessArguments(false)
-    .action(() => run(report));
+    .argument('[unknown...]')
+    .action(([unknown]: string[]) =>
+      unknown === undefined ? run(report) : program.error(unknownCommand(program, unknown)),
+    );
   program
     .command('who-can')
     .description('who can select, update or delete a row, each tried, by which policies and through which access')
@@ -154,4 +157,13 @@ function head(text: string): Head {
 function positive(text: string): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('It is a whole number above 0.');
+}
+
+/** As the program says it that needs a command. */
+function unknownCommand({ commands }: Command, unknown: string): string {
+  const [near] = suggestionList(
+    unknown,
+    commands.map((command) => command.name()),
+  );
+  return `error: unknown command '${unknown}'${near === undefined ? '' : `\n(Did you mean ${near}?)`}`;
 }
