@@ -47,8 +47,8 @@ export function createAuditProgram(run: Run): Command {
     .showHelpAfterError('`npm run -s audit -- --help` lists the commands.')
     .addHelpText('after', `\n${afterHelp}`)
     .argument('[unknown...]')
-    .action(([unknown]: string[]) =>
-      unknown === undefined ? run(report) : program.error(unknownCommand(program, unknown)),
+    .action(([unknown]: string[], _options: unknown, command: Command) =>
+      unknown === undefined ? run(report) : command.error(unknownCommand(command, unknown)),
     );
   program
     .command('who-can')
