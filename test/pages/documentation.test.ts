@@ -152,6 +152,8 @@ describe('the documentation', () => {
         ['webhookCreate', 'CONFLICT: An organization has at most 20 webhooks.'],
       ])
         expect(await page.locator(`article#${mutation}`).innerText()).toContain(error);
+      // No row that stays has the identifier.
+      expect(await page.locator('article#unitDelete').innerText()).not.toContain('of externalIdentifier');
       expect(await page.locator('article#userDelete').innerText()).toContain(
         'NOT_FOUND: There is no object in the organization that id or externalIdentifier names.',
       );
