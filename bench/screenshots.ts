@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
 
 /**
- * `npm run bench screenshots [name…]`: pictures of every page of the demo, and of README's, at 1280 and 390 pixels, light and dark,
- * into `bench/screenshots`.
+ * `npm run bench screenshots [name…]`: pictures of every page of the demo, and of README's, at 360, 1280 and 1920 pixels, light and dark.
+ * Those that the documents show go into `docs/images`, and the others into `bench/screenshots`, to be looked at.
  */
 // Read by express and PostGraphile when they are imported.
 process.env.NODE_ENV = 'production';
@@ -14,13 +14,19 @@ const { getDemoToken, startDemo } = await import('../test/support/demo.ts');
 const { until } = await import('../test/support/until.ts');
 
 type ColorScheme = 'light' | 'dark';
-type Picture = { path: string; prepare: (page: Page, colorScheme: ColorScheme) => Promise<unknown> };
+type Picture = {
+  path: string;
+  prepare: (page: Page, colorScheme: ColorScheme) => Promise<unknown>;
+  /** Whether the documents show it, at 1280 pixels. */
+  isShown?: true;
+};
 
 /** What is done on each page before its picture is taken. */
 const pictures: Record<string, Picture> = {
   home: { path: '/', prepare: (page) => page.getByRole('main').waitFor() },
   graphiql: {
     path: '/graphiql',
+    isShown: true,
     async prepare(page) {
       await page.locator('.graphiql-query-editor .view-line').first().waitFor();
       await page.getByRole('button', { name: 'Cards' }).click();
@@ -64,9 +70,10 @@ const pictures: Record<string, Picture> = {
   },
   'graphiql-why': {
     path: '/graphiql',
+    isShown: true,
     async prepare(page) {
       await signInAsAda(page);
-      await page.locator('.result-window').getByText('"North Building"').first().click();
+      await page.locator('.result-window').getByText('"id"').first().click();
       await page.getByRole('button', { name: 'Why?' }).click();
       await page.getByText(/^Ada Lovelace \(graph_user\)/).waitFor();
       await page.getByText('Each part of each policy').click();
@@ -74,6 +81,7 @@ const pictures: Record<string, Picture> = {
   },
   playground: {
     path: '/playground',
+    isShown: true,
     async prepare(page) {
       await page.getByText('Send query Users').waitFor();
       await page.getByRole('button', { name: 'Send Request' }).click();
@@ -84,7 +92,44 @@ const pictures: Record<string, Picture> = {
   },
   documentation: {
     path: '/documentations/graphql',
+    isShown: true,
     prepare: (page) => page.locator('.drawing').getByText('Unit', { exact: true }).first().waitFor(),
+  },
+  'documentation-type': {
+    path: '/documentations/graphql/User',
+    prepare: (page) => page.getByRole('heading', { name: 'User type' }).waitFor(),
+  },
+  'documentation-mutations': {
+    path: '/documentations/graphql/Mutation#unitDelete',
+    prepare: (page) => page.locator('article#unitDelete').waitFor(),
+  },
+  'documentation-search': {
+    path: '/documentations/graphql',
+    async prepare(page) {
+      await page.locator('#search').fill('access');
+      await page.getByText(/^\d+ found$/).waitFor();
+    },
+  },
+  'sign-in': { path: '/graphiql', prepare: goToSignIn },
+  consent: {
+    path: '/graphiql',
+    async prepare(page) {
+      await goToSignIn(page);
+      await page.locator('[name="username"]').fill('ada@demo.test');
+      await page.locator('[name="password"]').fill(demo.credentials.password);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('button', { name: 'Allow' }).waitFor();
+    },
+  },
+  'sign-in-refused': {
+    path: '/graphiql',
+    async prepare(page) {
+      await goToSignIn(page);
+      await page.locator('[name="username"]').fill('ada@demo.test');
+      await page.locator('[name="password"]').fill('another password');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('alert').waitFor();
+    },
   },
   // README's picture of a request's way, as GitHub shows it.
   request: {
@@ -98,11 +143,19 @@ const pictures: Record<string, Picture> = {
   },
 };
 
+async function goToSignIn(page: Page): Promise<void> {
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  await page.getByRole('button', { name: 'Add a token' }).click();
+  await page.getByRole('button', { name: 'Continue to the sign-in page' }).click();
+  await page.locator('[name="username"]').waitFor();
+}
+
 async function signInAsAda(page: Page): Promise<void> {
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
   await page.getByLabel('Active token').selectOption('Ada Lovelace');
   await page.getByRole('button', { name: 'My units', exact: true }).click();
-  await page.locator('.result-window').getByText('"North Building"').first().waitFor();
+  // A narrow window shows the first lines only.
+  await page.locator('.result-window').getByText('"accessibleUnits"').waitFor();
 }
 
 const [, , ...asked] = process.argv;
@@ -110,7 +163,7 @@ const demo = await startDemo({ PORT: process.env.PORT ?? '3000' });
 const browser = await launchBrowser();
 try {
   for (const name of asked.length > 0 ? asked : Object.keys(pictures))
-    for (const width of [1280, 390])
+    for (const width of [1280, 360, 1920])
       for (const colorScheme of ['light', 'dark'] as const) await take(name, width, colorScheme);
 } finally {
   await browser.close();
@@ -124,7 +177,11 @@ async function take(name: string, width: number, colorScheme: ColorScheme): Prom
   await page.goto(demo.url + picture.path);
   await picture.prepare(page, colorScheme);
   await settled();
-  const file = fileURLToPath(new URL(`screenshots/${name}-${width}-${colorScheme}.png`, import.meta.url));
+  const isShown = picture.isShown && width === 1280;
+  const path = isShown
+    ? `../docs/images/${name}-${colorScheme}.png`
+    : `screenshots/${name}-${width}-${colorScheme}.png`;
+  const file = fileURLToPath(new URL(path, import.meta.url));
   // The others fill the window, or are long.
   await page.screenshot({ path: file, animations: 'disabled', fullPage: picture.path === '/' });
   console.log(file);
