@@ -12,6 +12,7 @@ export const followedBy: Record<string, string> = {
   'docs/operating.md#Time zones': 'test/database/timeZones.test.ts',
   'docs/operating.md#Roles': 'test/system/owners.system.ts',
   'docs/database.md': 'test/database/objects.test.ts',
+  'docs/outgrowing-one-machine.md#From the embedded database': 'test/system/ownDatabase.system.ts',
   'docs/for-a-client.md#Types from the schema': 'test/graphql/clients/codegen.test.ts',
   'docs/personnel-system.md': 'test/docs/personnelSystem.search.ts',
   'docs/webhooks.md': 'test/webhooks/page.test.ts',
@@ -35,6 +36,7 @@ export const notRunBlocks = [
   'docs/getting-started.md#A database of your own',
   'docs/operating.md#What other users of the database lose',
   'docs/operating.md#A login role for the OAuth server',
+  'docs/outgrowing-one-machine.md#From the embedded database',
   'docs/outgrowing-one-machine.md#Move an organization',
 ];
 

@@ -29,6 +29,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'system/cellKills.system.ts': 290,
   'admin/moveOrganization/failures.system.ts': 110,
   'system/cellVersions.system.ts': 50,
+  'system/ownDatabase.system.ts': 30,
   'system/changes.system.ts': 255,
   'system/databaseKills.system.ts': 60,
   'system/environments.system.ts': 300,

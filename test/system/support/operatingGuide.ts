@@ -19,7 +19,7 @@ export async function follow(
 ): Promise<void> {
   const guide = await readFile(new URL(`../../../docs/${page}.md`, import.meta.url), 'utf8');
   const section = guide.split(/^##+ /m).find((text) => text.startsWith(`${heading}\n`));
-  const commands = /^```sh\n([\s\S]*?)^```$/m.exec(section ?? '')?.[1];
+  const commands = /^```sh\n(?!# Not run by a test)([\s\S]*?)^```$/m.exec(section ?? '')?.[1];
   if (!commands) throw new Error(`docs/${page}.md has no commands under "${heading}"`);
 
   const written = /(?:\$PWD\/)?(graph\.dump|data-backup|owner-url|owner-pgpass)/g;
