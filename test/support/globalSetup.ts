@@ -16,7 +16,7 @@ export default async function globalSetup({ maxWorkers }: { maxWorkers: number }
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
   const dataDir = await createTestDataDirectory(await directoryInMemory());
   const template = await createTemplate(dataDir, createLog('warn'));
-  const isElsewhere = process.env.TEST_LOCALE ?? process.env.TEST_PGBOUNCER;
+  const isElsewhere = process.env.TEST_LOCALE ?? process.env.TEST_POSTGRES_URL ?? process.env.TEST_PGBOUNCER;
   const copies = Array.from({ length: isElsewhere ? 0 : maxWorkers - 1 }, createMigratedDataDirectory);
   const directories = [dataDir, ...(await Promise.all(copies))];
   const servers = await Promise.all(directories.map(startServer));
@@ -30,6 +30,8 @@ export default async function globalSetup({ maxWorkers }: { maxWorkers: number }
   process.env.TEST_OWNER_URL = urls[0]?.ownerUrl;
   process.env.TEST_AUTH_URL = urls[0]?.authUrl;
   globalThis.testServers = { template, stop: () => Promise.all(servers.map(({ stop }) => stop())) };
+  // For a package's tests, which make databases of their own.
+  if (process.env.TEST_POSTGRES_URL) process.env.TEST_OWNER_URL = process.env.TEST_POSTGRES_URL;
   if (process.env.TEST_LOCALE) await goByLocale(process.env.TEST_LOCALE as Locale, process.env.TEST_POSTGRES_URL);
   if (process.env.TEST_PGBOUNCER) await goByPgBouncer(process.env.TEST_PGBOUNCER, urls[0]?.authUrl ?? '');
 }

@@ -1,10 +1,8 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { type Locale, locales } from '../support/locales.ts';
 import { olderBinaries, startOlderPostgres } from './support/olderPostgres.ts';
+import { passed, runTests } from './support/runTests.ts';
 
 // The tests of e-mail addresses, orders, filters and syncs, over databases of other locales and other providers of locales. `C.UTF-8` of
 // PostgreSQL itself, which the demo has, is that of every other test.
@@ -49,13 +47,7 @@ const files = [
 ];
 
 async function expectToPass(locale: Locale, paths: readonly string[], postgresUrl?: string): Promise<void> {
-  const child = spawn('npm', ['run', '-s', 'test:run', '--', ...paths], {
-    cwd: fileURLToPath(new URL('../..', import.meta.url)),
-    env: { ...process.env, TEST_LOCALE: locale, ...(postgresUrl && { TEST_POSTGRES_URL: postgresUrl }) },
-  });
-  let output = '';
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
-  const [status] = (await once(child, 'close')) as [number];
-  const failures = output.split('\n').filter((line) => /^(FAIL| {2}●)/.test(line));
-  expect({ status, failures }).toEqual({ status: 0, failures: [] });
+  const environment = { TEST_LOCALE: locale, ...(postgresUrl && { TEST_POSTGRES_URL: postgresUrl }) };
+
+  expect(await runTests(paths, environment)).toEqual(passed);
 }
