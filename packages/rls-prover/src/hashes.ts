@@ -4,7 +4,7 @@ import type { BoundGoal } from './goals.ts';
 
 type Known = { named: ReadonlySet<Routine>; hashes: Map<string, string> };
 
-/** What is known of the relations of a catalogue, of which each is read once. */
+/** The functions that a table's text names, and the hashes of its goals: each table is read once. */
 const ofTables = new WeakMap<Relation, Known>();
 
 /**
