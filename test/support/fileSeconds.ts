@@ -40,7 +40,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'system/idempotency.system.ts': 141,
   'system/kills.system.ts': 60,
   'system/limits.system.ts': 33,
-  'system/locales.system.ts': 290,
+  'system/locales.system.ts': 240,
   'system/pages.system.ts': 34,
   'system/replica.system.ts': 175,
   'system/rolling.system.ts': 150,
