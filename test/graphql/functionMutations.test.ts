@@ -51,7 +51,7 @@ test('a value that PostgreSQL cannot read is the mistake of the client', async (
 
   const { body } = await ask(graph, tenant.app, query, { id });
 
-  expect(body.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT' }]);
+  expect(body.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'BAD_USER_INPUT', argument: 'since' }]);
 });
 
 test.each([
