@@ -42,7 +42,7 @@ const offset = String.raw` ?(Z|[+-]\d\d(:?\d\d(:?\d\d)?)?)`;
 const ofDay: Form = {
   pattern: new RegExp(`^(${date}([T ]${time}(${offset})?)?( BC)?|-?infinity)$`, 'i'),
   example: 'a date such as 2026-01-31',
-  description: 'A date in the form of ISO 8601, such as `2026-01-31`; `infinity` or `-infinity`, where there is none.',
+  description: 'A date in the form of ISO 8601, such as `2026-01-31`, or `infinity` or `-infinity` without one.',
 };
 const forms: ReadonlyMap<PgCodec, Form> = new Map<PgCodec, Form>([
   [TYPES.date, ofDay],
@@ -52,7 +52,7 @@ const forms: ReadonlyMap<PgCodec, Form> = new Map<PgCodec, Form>([
       ...ofDay,
       example: 'a time such as 2026-01-31T08:30:00Z',
       description:
-        'A date and a time in the form of ISO 8601, such as `2026-01-31T08:30:00Z`. One without an offset is in UTC. `infinity` or `-infinity`, where there is none.',
+        'A date and a time in the form of ISO 8601, such as `2026-01-31T08:30:00Z`. One without an offset is in UTC. `infinity` or `-infinity` stand for none.',
     },
   ]),
   ...[TYPES.time, TYPES.timetz].map((codec): [PgCodec, Form] => [

@@ -250,6 +250,16 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
     // The types of changes that a client has asked for.
     ['plugins/changeFeed.ts', 'where exists ('],
     ['plugins/changeFeed.ts', 'where wanted.relation = s.relation and wanted.type is not distinct from s.type)'],
+    // What a function of SQL says that it raises, for the documentation.
+    [
+      'plugins/raisedErrors.ts',
+      "Array.from(withoutComments(text).matchAll(raise), ([, condition = '', options = '']) => {",
+    ],
+    ['plugins/raisedErrors.ts', 'readonly condition: string;'],
+    [
+      'plugins/raisedErrors.ts',
+      'return message === undefined ? [] : [{ condition, message, arguments: named.toSorted() }];',
+    ],
     [
       'plugins/sealedToken.ts',
       "text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',",
