@@ -7,6 +7,9 @@ import type { Known, Shape } from './shape.ts';
 /** How many connections a shape has that says none. */
 export const busyConnections = 16;
 
+/** Of the next request. It is counted for all that send, so that a document that is new each time is new for every one of them. */
+let number = 0;
+
 /** Sends a shape on each of its connections, one request after the other, until `signal` aborts. */
 export async function keepBusy(
   { url, clientSecret }: TreeService,
@@ -21,7 +24,8 @@ export async function keepBusy(
   let answered = 0;
   const one = async () => {
     while (!signal.aborted) {
-      const request = requestOf(write(sent++, known), hasToken ? token : null, clientSecret);
+      sent++;
+      const request = requestOf(write(number++, known), hasToken ? token : null, clientSecret);
       const status = await Promise.race([sender.send(request), ended]);
       if (status === null) return;
       if (status === 0) await delay(50);
