@@ -3,8 +3,8 @@ import type { Random } from '../random.ts';
 /** Names and full names: with spaces to be trimmed, too long, with control characters, beyond the BMP. */
 export function drawText(random: Random): string {
   const plain = `${random.pick(['Ada', 'Grace', 'Konrad', 'Halle', 'Zoë', '東京', '𝔘𝔫𝔦𝔱'])} ${random.below(4)}`;
-  if (random.chance(0.75)) return plain;
-  if (random.chance(0.4)) return random.pick([`  ${plain} `, `\t${plain}\u00a0`, `${plain}\n`]);
+  if (random.chance(0.65)) return plain;
+  if (random.chance(0.6)) return random.pick([`  ${plain} `, `\t${plain}\u00a0`, `${plain}\n`]);
   return random.pick([
     '',
     '   ',
