@@ -10,8 +10,8 @@ import { baseOf } from './baseOf.ts';
 
 /**
  * Input validation of dates and times: ISO 8601 alone.
- * PostgreSQL reads much more. It replaces `tomorrow` by a time of its own, and takes `January 8` for one of the present year, so that a
- * mistake of a client would become the end of a grant.
+ * PostgreSQL reads much more: it replaces `tomorrow` by a time, and completes `January 8` by the present year. A client's mistake would
+ * become the end of a grant.
  */
 export const TimeInputPlugin: GraphileConfig.Plugin = {
   name: 'TimeInputPlugin',
@@ -35,7 +35,7 @@ type Form = {
   readonly description: string | null;
 };
 
-// What the service writes, it reads: years before Christ, and times without end.
+// The service reads what it writes: years before Christ, and times without end.
 const date = String.raw`\d{4,7}-\d\d-\d\d`;
 const time = String.raw`\d\d:\d\d(:\d\d(\.\d+)?)?`;
 const offset = String.raw` ?(Z|[+-]\d\d(:?\d\d(:?\d\d)?)?)`;
@@ -81,7 +81,7 @@ function formsOf(build: GraphileBuild.Build): ReadonlyMap<string, Form> {
 
 const formsOfBuilds = new WeakMap<GraphileBuild.Build, ReadonlyMap<string, Form>>();
 
-/** What is wrong with the dates and times in a value, which may be null; else null. `path` names the value. */
+/** Returns what is wrong with the dates and times in a value, or null. The value may be null; `path` names it. */
 type Check = (value: unknown, path: string) => string | null;
 
 /** The check of an argument's values; null when no part of them is a date or a time. */
