@@ -129,7 +129,6 @@ function createWriterPermits({ poolSize, poolWaitMs }: Config) {
       slotsPerTenant: Math.max(2, Math.floor(shareOfWriters * poolSize)),
       maxWaiting: maxWaitingWriters,
       waitMs: poolWaitMs,
-      maxIdleFlows: 0,
     },
     systemClock,
   );
