@@ -1,10 +1,17 @@
 import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
+import { createSecrets } from '../../src/crypto/secrets.ts';
+import { withOwnerPool } from '../../src/database/pool/pools.ts';
+import { createLog } from '../../src/log.ts';
+import { applyDocument } from '../../src/provisioning/applyDocument.ts';
 import { runAdmin } from '../admin/support.ts';
-import { startProcess, type TestProcess } from '../support/process.ts';
+import { testPasswords } from '../support/passwords.ts';
+import { startProcess } from '../support/process.ts';
+import { isWhole } from '../support/search.ts';
+import { startTestService } from '../support/service.ts';
 import { type Answer, byPath, type Variables } from './answer.ts';
 
-/** A service that runs in a process of its own, asked over connections that are kept. */
+/** A service that is asked over connections that are kept. */
 export type Service = {
   readonly url: string;
   ask(token: string, query: string, variables: Variables): Promise<Answer & { readonly text: string }>;
@@ -19,17 +26,17 @@ export type Service = {
 const secretKey = randomBytes(32).toString('base64');
 const cheapPasswords = { ARGON2_MEMORY_KIB: '32', ARGON2_PASSES: '1' };
 
-/** @param root a copy of the repository; this one by default */
+/**
+ * In a process of its own; in `npm test` in this one, which has the service's modules already: a process takes three seconds to load them.
+ *
+ * @param root a copy of the repository; this one by default
+ */
 export async function startService(
   authUrl: string,
   environment: Record<string, string> = {},
   root?: string,
 ): Promise<Service> {
   const variables = {
-    PATH: process.env.PATH ?? '',
-    HOST: '127.0.0.1',
-    PORT: '0',
-    AUTH_DATABASE_URL: authUrl,
     SECRET_KEY: secretKey,
     THROTTLE_REQUESTS_PER_MINUTE: '1000000',
     ...cheapPasswords,
@@ -41,9 +48,9 @@ export async function startService(
     WEBHOOK_WORKER: 'false',
     ...environment,
   };
-  const started = startProcess([], variables, root);
-  await started.says('Graph Query Service: http');
-  const url = /Graph Query Service: (http:\/\/\S+)/.exec(started.output.stdout + started.output.stderr)?.[1] ?? '';
+  const { url, log, stop } = await (isWhole || root
+    ? startAnother(authUrl, variables, root)
+    : startHere(authUrl, variables));
   const agent = new Agent({ keepAlive: true });
   const post: Service['post'] = (path, body, headers) => send(agent, url + path, body, headers);
 
@@ -58,10 +65,38 @@ export async function startService(
       });
       return { ...parseAnswer(status, text), text };
     },
-    log: () => started.output.stderr,
-    failures: () => started.output.stderr.split('\n').filter((line) => /"level":[56]0|"INTERNAL"/.test(line)),
-    stop: () => stop(started, agent),
+    log,
+    failures: () =>
+      log()
+        .split('\n')
+        .filter((line) => /"level":[56]0|"INTERNAL"/.test(line)),
+    stop() {
+      agent.destroy();
+      return stop();
+    },
   };
+}
+
+type Started = Pick<Service, 'url' | 'log' | 'stop'>;
+
+async function startAnother(authUrl: string, variables: Record<string, string>, root?: string): Promise<Started> {
+  const environment = { PATH: process.env.PATH ?? '', HOST: '127.0.0.1', PORT: '0', AUTH_DATABASE_URL: authUrl };
+  const started = startProcess([], { ...environment, ...variables }, root);
+  await started.says('Graph Query Service: http');
+  return {
+    url: /Graph Query Service: (http:\/\/\S+)/.exec(started.output.stdout + started.output.stderr)?.[1] ?? '',
+    log: () => started.output.stderr,
+    async stop() {
+      started.signal('SIGTERM');
+      await started.exited;
+    },
+  };
+}
+
+async function startHere(authUrl: string, variables: Record<string, string>): Promise<Started> {
+  const { url, logs, stop } = await startTestService({ authUrl, ownerUrl: '' }, variables);
+  // It logs at level trace, whatever the variables say.
+  return { url, log: () => logs.filter((line) => /^\{"level":[456]0/.test(line)).join('\n'), stop };
 }
 
 /** The token endpoint's answer to a form. @throws when there is no token in it */
@@ -73,17 +108,17 @@ export async function issueToken(url: string, form: Record<string, string>): Pro
   return token;
 }
 
-/** Provisions organizations by `admin apply`. */
+/** Provisions organizations as `admin apply` does, and in the whole search by it. */
 export async function applyOrganizations(ownerUrl: string, organizations: readonly object[]): Promise<void> {
+  if (!isWhole) {
+    const secrets = createSecrets([Buffer.from(secretKey, 'base64')]);
+    const options = { secrets, passwords: testPasswords, report: () => undefined };
+    await withOwnerPool(ownerUrl, createLog('silent'), (owner) => applyDocument(owner, { organizations }, options));
+    return;
+  }
   const environment = { DATABASE_URL: ownerUrl, SECRET_KEY: secretKey, ...cheapPasswords };
   const { code, stderr } = await runAdmin(['apply', '-'], environment, JSON.stringify({ organizations }));
   if (code !== 0) throw new Error(`admin apply ended with ${code}: ${stderr.slice(0, 2000)}`);
-}
-
-async function stop(started: TestProcess, agent: Agent): Promise<void> {
-  agent.destroy();
-  started.signal('SIGTERM');
-  await started.exited;
 }
 
 function send(
