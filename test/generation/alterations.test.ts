@@ -7,10 +7,10 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let queries: readonly string[];
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  await graph.database.owner.query(spansSql);
-  await graph.reload();
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    await database.owner.query(spansSql);
+  });
   await graph.database.owner.query(insertSpans, [tenant.organizationId]);
   const { body } = await ask(graph, tenant.app, '{ app { spans { nodes { id } } } }');
   const { app } = body.data as { app: { spans: { nodes: { id: string }[] } } };

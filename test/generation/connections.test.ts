@@ -16,10 +16,10 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let [depot, hall]: TestUnit[] = [];
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  [depot, hall] = [await createUnit(tenant, { name: 'Depot' }), await createUnit(tenant, { name: 'Hall' })];
-  await graph.database.owner.query(`
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    [depot, hall] = [await createUnit(tenant, { name: 'Depot' }), await createUnit(tenant, { name: 'Hall' })];
+    await database.owner.query(`
     ${tableSql({ name: 'lamps', columns: 'id int, unit_id uuid not null, name text not null, lux int not null', key: ['id'], indexes: ['name'] })}
     comment on table app_public.lamps is '${comment}';
     create function app_public.lamps_dim(above int, by int default null, amount int default null, given text[] default '{}')
@@ -27,11 +27,11 @@ beforeAll(async () => {
     comment on function app_public.lamps_dim is
       E'@mutation\\n@param above From where.\\n@param by = 10 By how much.\\n@param amount Another name. @deprecated Use by.\\n@param {Given} given\\nDims.';
     grant execute on function app_public.lamps_dim to graph_app`);
-  await graph.database.owner.query(
-    `insert into app_public.lamps select $1, n, case n % 2 when 0 then $2::uuid else $3::uuid end, 'Lamp ' || n, n * 100 from generate_series(1, 6) n`,
-    [tenant.organizationId, depot?.uuid, hall?.uuid],
-  );
-  await graph.reload();
+    await database.owner.query(
+      `insert into app_public.lamps select $1, n, case n % 2 when 0 then $2::uuid else $3::uuid end, 'Lamp ' || n, n * 100 from generate_series(1, 6) n`,
+      [tenant.organizationId, depot?.uuid, hall?.uuid],
+    );
+  });
 });
 afterAll(() => graph.stop());
 

@@ -6,10 +6,10 @@ import { define, doors, sqlBody } from './doors.ts';
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  await graph.database.owner.query([doors, tables, functions].join('\n'));
-  await graph.reload();
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    await database.owner.query([doors, tables, functions].join('\n'));
+  });
 });
 afterAll(() => graph.stop());
 

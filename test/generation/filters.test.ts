@@ -13,10 +13,10 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let other: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  [tenant, other] = [await createTenant(graph), await createTenant(graph)];
-  const { owner } = graph.database;
-  await owner.query(`
+  graph = await startGraphTest({}, async (database) => {
+    [tenant, other] = [await createTenant({ database }), await createTenant({ database })];
+    const { owner } = database;
+    await owner.query(`
     create type app_public.state as enum ('new', 'in-repair', 'done');
     ${tableSql({ name: 'jobs', columns: 'id int not null, name text not null, score numeric, at timestamptz not null, state app_public.state, tags text[], paper json', key: ['id'] })}
     comment on column app_public.jobs.name is E'@filter names\\n@filter namePrefix prefix\\nName.';
@@ -28,17 +28,17 @@ beforeAll(async () => {
     alter table app_public.jobs add constraint jobs_slot_key unique (organization_id, at, score);
     comment on constraint jobs_slot_key on app_public.jobs is '@filter slots {SlotInput}';
     comment on column app_public.jobs.tags is E'@filter hasNoTags isNull\\nTags.'`);
-  for (const { organizationId } of [tenant, other]) {
-    await owner.query(
-      `insert into app_public.jobs values
+    for (const { organizationId } of [tenant, other]) {
+      await owner.query(
+        `insert into app_public.jobs values
        ($1, 1, 'Alpha', 1.5, '2024-01-01 00:00Z', 'new', '{a}'),
        ($1, 2, 'Alp%', null, '2024-01-02 00:00Z', 'in-repair', null),
        ($1, 3, 'alpha', 2, '2024-01-03 00:00Z', 'done', '{}'),
        ($1, 4, 'Al\\_x', 0, '2024-01-04 00:00Z', null, '{}')`,
-      [organizationId],
-    );
-  }
-  await graph.reload();
+        [organizationId],
+      );
+    }
+  });
 });
 afterAll(() => graph.stop());
 

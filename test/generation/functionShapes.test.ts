@@ -18,10 +18,10 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let depot: TestUnit;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  await graph.database.owner.query([doors, types, functions].join('\n'));
-  await graph.reload();
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    await database.owner.query([doors, types, functions].join('\n'));
+  });
   depot = await createUnit(tenant, { name: 'Depot' });
 });
 afterAll(() => graph.stop());

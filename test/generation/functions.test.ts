@@ -16,11 +16,11 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let depot: TestUnit;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  await graph.database.owner.query([doors, types, fields, mutations].join('\n'));
-  await graph.database.owner.query('grant execute on function app_public.units_doors_named to graph_user');
-  await graph.reload();
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    await database.owner.query([doors, types, fields, mutations].join('\n'));
+    await database.owner.query('grant execute on function app_public.units_doors_named to graph_user');
+  });
   depot = await createUnit(tenant, { name: 'Depot' });
   await createUnit(tenant, { name: 'Annex' });
   const query = 'mutation ($doors: [DoorInput!]!) { doorsCreate(doors: $doors) { doors { name } } }';

@@ -105,28 +105,28 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let other: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  [tenant, other] = [await createTenant(graph), await createTenant(graph)];
-  const { owner } = graph.database;
-  await owner.query(sql);
-  for (const { name, key, values } of tables) {
-    for (const { organizationId } of [tenant, other]) {
-      await owner.query(
-        `insert into app_public.${name} (organization_id, ${columnsOf({ name, key, values })}) select $1, ${values} from generate_series(1, 5) n`,
-        [organizationId],
-      );
+  graph = await startGraphTest({}, async (database) => {
+    [tenant, other] = [await createTenant({ database }), await createTenant({ database })];
+    const { owner } = database;
+    await owner.query(sql);
+    for (const { name, key, values } of tables) {
+      for (const { organizationId } of [tenant, other]) {
+        await owner.query(
+          `insert into app_public.${name} (organization_id, ${columnsOf({ name, key, values })}) select $1, ${values} from generate_series(1, 5) n`,
+          [organizationId],
+        );
+      }
     }
-  }
-  await owner.query('insert into app_public.settings values ($1, $3), ($2, $4)', [
-    tenant.organizationId,
-    other.organizationId,
-    'red',
-    'blue',
-  ]);
-  await owner.query(`insert into app_public.spans select $1, n * interval '1 day' from generate_series(1, 5) n`, [
-    tenant.organizationId,
-  ]);
-  await graph.reload();
+    await owner.query('insert into app_public.settings values ($1, $3), ($2, $4)', [
+      tenant.organizationId,
+      other.organizationId,
+      'red',
+      'blue',
+    ]);
+    await owner.query(`insert into app_public.spans select $1, n * interval '1 day' from generate_series(1, 5) n`, [
+      tenant.organizationId,
+    ]);
+  });
 });
 afterAll(() => graph.stop());
 

@@ -14,11 +14,11 @@ import { tableSql } from './tables.ts';
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  const other = await createTenant(graph);
-  const { owner } = graph.database;
-  await owner.query(`
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    const other = await createTenant({ database });
+    const { owner } = database;
+    await owner.query(`
     ${tableSql({ name: 'devices', columns: 'id int, kind text not null, name text not null, channels int, lux int', key: ['id'], indexes: ['name'] })}
     comment on table app_public.devices is
       E'@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName devices|@forwardBehavior -*|@backwardBehavior -list +connection\\n@interface mode:single type:kind\\n@type radio name:Radio attributes:channels\\n@type lamp name:Lamp attributes:lux\\nA device.';
@@ -30,13 +30,13 @@ beforeAll(async () => {
       as $$ update app_public.devices d set name = devices_rename.name where d.id = any (devices_rename.ids) returning * $$;
     comment on function app_public.devices_rename is E'@mutation\\n@param {Device} ids The devices.\\n@param name Their name.\\nRenames devices.';
     grant execute on function app_public.devices_rename to graph_app`);
-  for (const { organizationId } of [tenant, other]) {
-    await owner.query(
-      `insert into app_public.devices select $1, n, case n % 2 when 0 then 'radio' else 'lamp' end, 'Device ' || n, n, n from generate_series(1, 4) n`,
-      [organizationId],
-    );
-  }
-  await graph.reload();
+    for (const { organizationId } of [tenant, other]) {
+      await owner.query(
+        `insert into app_public.devices select $1, n, case n % 2 when 0 then 'radio' else 'lamp' end, 'Device ' || n, n, n from generate_series(1, 4) n`,
+        [organizationId],
+      );
+    }
+  });
 });
 afterAll(() => graph.stop());
 

@@ -16,9 +16,9 @@ import { tableSql } from './tables.ts';
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  await graph.database.owner.query(`
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    await database.owner.query(`
     create domain app_public.count as bigint check (value > -10);
     create type app_public.reading as (big bigint, exact numeric, count app_public.count, bigs bigint[], data jsonb, at timestamptz);
     ${tableSql({ name: 'meters', columns: 'big bigint not null, exact numeric, ratio float8, data jsonb', key: ['big'] })}
@@ -29,7 +29,7 @@ beforeAll(async () => {
     create table public.stored (place int generated always as identity, value text);
     grant insert on public.stored to graph_app;
     ${typesTaken.map(([name, type]) => define(`store_${name}(value ${type})`, `returns boolean ${sqlBody('insert into public.stored (value) values (value::text) returning true')}`, '@mutation\nStores it.')).join('\n')}`);
-  await graph.reload();
+  });
 });
 afterAll(() => graph.stop());
 

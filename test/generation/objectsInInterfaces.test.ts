@@ -68,11 +68,11 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let user: TestUser;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  user = await createUser(tenant);
-  const { owner } = graph.database;
-  await owner.query(`
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    user = await createUser(tenant);
+    const { owner } = database;
+    await owner.query(`
     create type app_public.place as (name text, size int4range);
     ${tableSql({
       name: 'devices',
@@ -86,15 +86,15 @@ beforeAll(async () => {
       foreign key (organization_id, user_id) references app_public.users (organization_id, id);
     comment on constraint devices_user_id_fkey on app_public.devices is E'@fieldName user\\n@foreignFieldName devices';
     comment on table app_public.devices is E'@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName devices|@forwardBehavior -*|@backwardBehavior -list +connection\\n@interface mode:single type:kind\\n@type lamp name:Lamp\\n@type bell name:Bell\\nA device.'`);
-  for (const [index, { kind, values }] of rows.entries())
-    await owner.query(
-      `insert into app_public.devices (organization_id, id, kind, user_id, ${Object.keys(columns)
-        .map((name) => `"${name}"`)
-        .join(', ')})
+    for (const [index, { kind, values }] of rows.entries())
+      await owner.query(
+        `insert into app_public.devices (organization_id, id, kind, user_id, ${Object.keys(columns)
+          .map((name) => `"${name}"`)
+          .join(', ')})
        values ($1, $2, $3, $4, ${values.join(', ')})`,
-      [tenant.organizationId, index, kind, user.uuid],
-    );
-  await graph.reload();
+        [tenant.organizationId, index, kind, user.uuid],
+      );
+  });
 });
 afterAll(() => graph.stop());
 

@@ -62,30 +62,30 @@ const odd = `
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  const other = await createTenant(graph);
-  tenant = await createTenant(graph);
-  const { owner } = graph.database;
-  await owner.query(sql + odd);
-  for (const { organizationId } of [tenant, other]) {
-    const fill = (statement: string) => owner.query(statement, [organizationId]);
-    await fill(
-      `insert into app_public.categories select $1, n, nullif(n / 3, 0), 'Category ' || n % 4 from generate_series(1, 9) n`,
-    );
-    await fill(`insert into app_public.labels select $1, n, 'Label ' || n from generate_series(1, 5) n`);
-    await fill(
-      `insert into app_public.category_labels select $1, c, l, nullif(c, 2) from generate_series(1, 2) c, generate_series(c, 5) l`,
-    );
-    await fill(
-      `insert into app_public.readings select $1, date '2024-12-28' + n, n, nullif(n % 3, 0) from generate_series(1, 7) n`,
-    );
-  }
-  const values = [tenant.organizationId];
-  await owner.query('insert into app_public.locks select $1, chr(96 + n) from generate_series(1, 5) n', values);
-  const withoutEnd = `($1, 1, 2, 'infinity', '-infinity'), ($1, 2, 1, '2024-01-01', null)`;
-  await owner.query(`insert into app_public.oddities values ${withoutEnd}`, values);
-  await owner.query('refresh materialized view app_hidden.all_totals');
-  await graph.reload();
+  graph = await startGraphTest({}, async (database) => {
+    const other = await createTenant({ database });
+    tenant = await createTenant({ database });
+    const { owner } = database;
+    await owner.query(sql + odd);
+    for (const { organizationId } of [tenant, other]) {
+      const fill = (statement: string) => owner.query(statement, [organizationId]);
+      await fill(
+        `insert into app_public.categories select $1, n, nullif(n / 3, 0), 'Category ' || n % 4 from generate_series(1, 9) n`,
+      );
+      await fill(`insert into app_public.labels select $1, n, 'Label ' || n from generate_series(1, 5) n`);
+      await fill(
+        `insert into app_public.category_labels select $1, c, l, nullif(c, 2) from generate_series(1, 2) c, generate_series(c, 5) l`,
+      );
+      await fill(
+        `insert into app_public.readings select $1, date '2024-12-28' + n, n, nullif(n % 3, 0) from generate_series(1, 7) n`,
+      );
+    }
+    const values = [tenant.organizationId];
+    await owner.query('insert into app_public.locks select $1, chr(96 + n) from generate_series(1, 5) n', values);
+    const withoutEnd = `($1, 1, 2, 'infinity', '-infinity'), ($1, 2, 1, '2024-01-01', null)`;
+    await owner.query(`insert into app_public.oddities values ${withoutEnd}`, values);
+    await owner.query('refresh materialized view app_hidden.all_totals');
+  });
 });
 afterAll(() => graph.stop());
 

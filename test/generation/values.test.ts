@@ -65,13 +65,15 @@ const partsOf = (given: Readonly<Record<string, number>>) => ({
   ...given,
 });
 
+const tables = ['kept', 'spans', 'odds', 'weights', 'grids', 'documents', 'periods'];
+
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  const { owner } = graph.database;
-  await owner.query(`
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    const { owner } = database;
+    await owner.query(`
     create domain app_public.day as date;
     create type app_public.every as (${columns});
     create type app_public.float8s as (ratio float8, ratios float8[]);
@@ -84,28 +86,39 @@ beforeAll(async () => {
     ${tableSql({ name: 'spans', columns: `id int, spans interval[], days daterange, hours tstzrange, hour_list tstzrange[], ${intervals.map((_, n) => `s${n} interval`).join(', ')}`, key: ['id'] })}
     ${tableSql({ name: 'odds', columns: 'id int, ratio float8, small real, ratios float8[], pair app_public.float8s, place point, wait interval, needed float8 not null', key: ['id'] })}
     ${tableSql({ name: 'weights', columns: 'ratio float8', key: ['ratio'] })}
-    ${tableSql({ name: 'grids', columns: 'id int, ints int[], texts text[], days date[], bools bool[], datas jsonb[], boxes box[], pairs app_public.pair[]', key: ['id'] }).replace('create table', 'create type app_public.pair as (word text, amount int); create table')}`);
-  const insert = (statement: string) => owner.query(statement, [tenant.organizationId]);
-  await insert(
-    `insert into app_public.kept select $1, id, nullif(id - 1, 0), ${values}, row (${values})::app_public.every from generate_series(1, 2) id`,
-  );
-  await insert(
-    `insert into app_public.spans values ($1, 1, array[${intervals.map(([text]) => `'${text}'`).join(', ')}]::interval[],
+    ${tableSql({ name: 'grids', columns: 'id int, ints int[], texts text[], days date[], bools bool[], datas jsonb[], boxes box[], pairs app_public.pair[]', key: ['id'] }).replace('create table', 'create type app_public.pair as (word text, amount int); create table')}
+    create domain app_public.settings as jsonb check (value is not null);
+    ${tableSql({ name: 'documents', columns: 'id int not null, data jsonb not null, text json not null, settings app_public.settings not null', key: ['id'] })}
+    ${tableSql({ name: 'periods', columns: 'id int not null, ints int4range, days daterange, list daterange[]', key: ['id'] })}
+    ${tables.map((table) => define(`${table}_whole(item app_public.${table})`, `returns text ${sqlBody('select item::text', 'stable')}`, 'The row.')).join('\n')}
+    ${tables.map((table) => define(`list_${table}()`, `returns setof app_public.${table} ${sqlBody(`select * from app_public.${table}`)}`, '@mutation\nAll.')).join('\n')}`);
+    const insert = (statement: string) => owner.query(statement, [tenant.organizationId]);
+    await insert(
+      `insert into app_public.kept select $1, id, nullif(id - 1, 0), ${values}, row (${values})::app_public.every from generate_series(1, 2) id`,
+    );
+    await insert(
+      `insert into app_public.spans values ($1, 1, array[${intervals.map(([text]) => `'${text}'`).join(', ')}]::interval[],
        '[-infinity,infinity]', '["0044-03-15 00:00Z BC",infinity]', array['[2024-01-01 00:00Z,]', null]::tstzrange[],
        ${intervals.map(([text]) => `'${text}'`).join(', ')})`,
-  );
-  await insert('insert into app_public.spans values ($1, 2)');
-  await insert(
-    `insert into app_public.odds values ($1, 1, 'NaN', 'Infinity', '{1,-Infinity,2}', row ('NaN', '{NaN}'), '(1,NaN)', '2562047788 hours', 1),
+    );
+    await insert('insert into app_public.spans values ($1, 2)');
+    await insert(
+      `insert into app_public.odds values ($1, 1, 'NaN', 'Infinity', '{1,-Infinity,2}', row ('NaN', '{NaN}'), '(1,NaN)', '2562047788 hours', 1),
        ($1, 2, 1, 1, '{}', null, null, 'infinity', '-Infinity')`,
-  );
-  await insert(`insert into app_public.weights values ($1, 'NaN'), ($1, 1.5)`);
-  await insert(
-    `insert into app_public.grids values ($1, 1, '{{1,2},{3,NULL}}', '[2:2][0:1][1:1]={{{"a,b"},{"{{"}}}', '{{2024-01-01},{infinity}}',
+    );
+    await insert(`insert into app_public.weights values ($1, 'NaN'), ($1, 1.5)`);
+    await insert(
+      `insert into app_public.grids values ($1, 1, '{{1,2},{3,NULL}}', '[2:2][0:1][1:1]={{{"a,b"},{"{{"}}}', '{{2024-01-01},{infinity}}',
        '{{t},{f}}', array[['[1, [2]]', '{"a": 9007199254740993}']]::jsonb[], '{{(1,1),(0,0);(3,3),(2,2)}}', '{{"(a,1)"},{"(b,2)"}}'),
        ($1, 2, '[3:4]={5,6}', '{"{{"}', '{}', '{t}', array['[[1]]']::jsonb[], null, '{}')`,
-  );
-  await graph.reload();
+    );
+    await insert(
+      `insert into app_public.documents values ($1, 1, 'null', 'null', 'null'), ($1, 2, '[null]', '{"a": null}', '1')`,
+    );
+    await insert(
+      `insert into app_public.periods values ($1, 1, 'empty', 'empty', '{empty}'), ($1, 2, '(,)', '(,)', '{"(,)"}')`,
+    );
+  });
 });
 afterAll(() => graph.stop());
 
@@ -285,12 +298,6 @@ test('an array of several dimensions is the list of its items', async () => {
 });
 
 test('null as a value of JSON is null, in a column that has a value in each row, too', async () => {
-  await graph.database.owner.query(`
-    create domain app_public.settings as jsonb check (value is not null);
-    ${tableSql({ name: 'documents', columns: 'id int not null, data jsonb not null, text json not null, settings app_public.settings not null', key: ['id'] })}
-    insert into app_public.documents values ('${tenant.organizationId}', 1, 'null', 'null', 'null'), ('${tenant.organizationId}', 2, '[null]', '{"a": null}', '1')`);
-  await graph.reload();
-
   expect(await readTwice('{ app { documents { nodes { data text settings } } } }')).toEqual({
     app: {
       documents: {
@@ -304,11 +311,6 @@ test('null as a value of JSON is null, in a column that has a value in each row,
 });
 
 test('an empty range is an error of its field, since no bounds can say that', async () => {
-  await graph.database.owner.query(`
-    ${tableSql({ name: 'periods', columns: 'id int not null, ints int4range, days daterange, list daterange[]', key: ['id'] })}
-    insert into app_public.periods values
-      ('${tenant.organizationId}', 1, 'empty', 'empty', '{empty}'), ('${tenant.organizationId}', 2, '(,)', '(,)', '{"(,)"}')`);
-  await graph.reload();
   const bounds = '{ start { value } end { value } }';
   const all = { start: null, end: null };
 
@@ -333,13 +335,6 @@ test('an empty range is an error of its field, since no bounds can say that', as
 });
 
 test('a computed field of a row that a mutation returns gets the row as it is stored', async () => {
-  const tables = ['kept', 'spans', 'odds', 'weights', 'grids', 'documents', 'periods'];
-  for (const table of tables)
-    await graph.database.owner.query(`
-      ${define(`${table}_whole(item app_public.${table})`, `returns text ${sqlBody('select item::text', 'stable')}`, 'The row.')}
-      ${define(`list_${table}()`, `returns setof app_public.${table} ${sqlBody(`select * from app_public.${table}`)}`, '@mutation\nAll.')}`);
-  await graph.reload();
-
   for (const table of tables) {
     const stored = await graph.database.owner.query<Whole>(`select t::text as whole from app_public.${table} t`);
     const mutation = `mutation { listed: ${camelCase(`list_${table}`)} { rows: ${payloadField(table)} { whole } } }`;

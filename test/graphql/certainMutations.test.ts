@@ -16,9 +16,9 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let user: TestUser;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  const { owner } = graph.database;
-  await owner.query(`
+  graph = await startGraphTest({}, async (database) => {
+    const { owner } = database;
+    await owner.query(`
     create table app_public.visits (
       organization_id uuid not null default app_hidden.current_organization_id(),
       id uuid not null default app_hidden.uuid_v7(),
@@ -52,7 +52,7 @@ beforeAll(async () => {
       )}`,
       '@mutation\n@param {User} userId Who visits.\n@param {User} guideId Who guides.\nAdds a visit.',
     )}`);
-  await graph.reload();
+  });
   tenant = await createTenant(graph);
   user = await createUser(tenant);
 });

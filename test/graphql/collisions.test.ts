@@ -18,9 +18,9 @@ let graph: OwnGraphTest;
 let tenant: Tenant;
 let user: TestUser;
 beforeAll(async () => {
-  graph = await startGraphTest({ SLOW_MS: '1500' });
-  await graph.database.owner.query(functions);
-  await graph.reload();
+  graph = await startGraphTest({ SLOW_MS: '1500' }, async (database) => {
+    await database.owner.query(functions);
+  });
   tenant = await createTenant(graph);
   user = await createUser(tenant);
 });

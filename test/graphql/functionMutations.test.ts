@@ -3,9 +3,9 @@ import { ask, createTenant, createUnit, type OwnGraphTest, read, startGraphTest,
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  await graph.database.owner.query(`
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    await database.owner.query(`
     create function app_public.unit_rename(id uuid, name text default 'Nameless', since timestamptz default null)
       returns app_public.units language sql volatile as $$
         update app_public.units u set name = coalesce(unit_rename.name, 'Null') where u.id = unit_rename.id returning *
@@ -15,7 +15,7 @@ beforeAll(async () => {
     create function app_public.app_some_units(app app_public.app) returns setof app_public.units language sql stable
       as $$ select * from app_public.units where organization_id = app.organization_id $$;
     comment on function app_public.app_some_units is 'Some units.'`);
-  await graph.reload();
+  });
 });
 afterAll(() => graph.stop());
 

@@ -15,9 +15,17 @@ export type GraphTest = SharedService;
 /** A service with a database of its own. */
 export type OwnGraphTest = TestService & { database: TestDatabase };
 
-/** For files that change the schema, the configuration or what belongs to no tenant; the others share one. */
-export async function startGraphTest(overrides: Record<string, string> = {}): Promise<OwnGraphTest> {
+/**
+ * For files that change the schema, the configuration or what belongs to no tenant; the others share one.
+ *
+ * @param extend changes the schema before the service reads it, since a start and a reload would build it twice
+ */
+export async function startGraphTest(
+  overrides: Record<string, string> = {},
+  extend: (database: TestDatabase) => Promise<unknown> = async () => undefined,
+): Promise<OwnGraphTest> {
   const database = await createTestDatabase();
+  await extend(database);
   const service = await startTestService(database, overrides);
   const stop = async () => {
     await service.stop();
