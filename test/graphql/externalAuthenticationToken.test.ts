@@ -1,16 +1,14 @@
-import { randomBytes } from 'node:crypto';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startTestService, type TestService, testSecretKey } from '../support/service.ts';
+import type { TestDatabase } from '../support/database.ts';
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
   createUser,
   createViewer,
   expectErrors,
+  type GraphTest,
   newExternalToken,
-  type OwnGraphTest,
   read,
-  startGraphTest,
   type Tenant,
 } from './support.ts';
 
@@ -18,13 +16,12 @@ const field = '{ node(id: $id) { ... on User { fullName externalAuthenticationTo
 const byId = `query($id: ID!) ${field}`;
 
 describe('externalAuthenticationToken', () => {
-  let graph: OwnGraphTest;
+  let graph: GraphTest;
   let tenant: Tenant;
   beforeAll(async () => {
-    graph = await startGraphTest();
+    graph = await shareService();
     tenant = await createTenant(graph);
   });
-  afterAll(() => graph.stop());
 
   it('is in clear for an application, wherever it reads the user', async () => {
     const token = newExternalToken();
@@ -137,71 +134,8 @@ describe('externalAuthenticationToken', () => {
   });
 });
 
-describe('after SECRET_KEY was replaced', () => {
-  let database: TestDatabase;
-  let service: TestService;
-  beforeAll(async () => {
-    database = await createTestDatabase();
-    service = await startTestService(database, {
-      SECRET_KEY: randomBytes(32).toString('base64'),
-      SECRET_KEY_PREVIOUS: testSecretKey,
-    });
-  });
-  afterAll(async () => {
-    await service.stop();
-    await database.drop();
-  });
-
-  it('a token sealed under the key before opens, and a new one is sealed under the new key', async () => {
-    const tenant = await createTenant({ database });
-    const token = newExternalToken();
-    const user = await createUser(tenant, { externalAuthenticationToken: token });
-
-    expect(await read(service, tenant.app, byId, { id: user.id })).toMatchObject({
-      node: { externalAuthenticationToken: token },
-    });
-
-    await read(
-      service,
-      tenant.app,
-      `mutation($id: ID, $token: String) { userUpdate(id: $id, externalAuthenticationToken: $token) { user { id } } }`,
-      { id: user.id, token: 'sealed-under-the-new-key' },
-    );
-    expect(await read(service, tenant.app, byId, { id: user.id })).toMatchObject({
-      node: { externalAuthenticationToken: 'sealed-under-the-new-key' },
-    });
-    const previousOnly = await startTestService(database);
-    const answer = await ask(previousOnly, tenant.app, byId, { id: user.id });
-    expectErrors(
-      answer,
-      { node: { fullName: user.fullName, externalAuthenticationToken: null } },
-      {
-        code: 'INTERNAL',
-        requestId: String(answer.headers.get('X-Request-Id')),
-        path: ['node', 'externalAuthenticationToken'],
-      },
-    );
-    await previousOnly.stop();
-  });
-
-  it('is still unique: a token that another user has under the key before is taken', async () => {
-    const tenant = await createTenant({ database });
-    const token = newExternalToken();
-    await createUser(tenant, { externalAuthenticationToken: token });
-    const query = `mutation($token: String) {
-      userCreate(fullName: "A", email: "a@acme.test", externalAuthenticationToken: $token) { user { id } } }`;
-
-    expectErrors(
-      await ask(service, tenant.app, query, { token }),
-      { userCreate: null },
-      { code: 'CONFLICT', argument: 'externalAuthenticationToken', path: ['userCreate'] },
-    );
-    await read(service, tenant.app, query, { token: newExternalToken() });
-  });
-});
-
 /** Every row of every table as text. */
-async function dumpOf({ owner }: TestDatabase): Promise<string> {
+async function dumpOf({ owner }: Pick<TestDatabase, 'owner'>): Promise<string> {
   const { rows: tables } = await owner.query(
     `select format('%I.%I', schemaname, tablename) as name from pg_tables
      where schemaname not in ('pg_catalog', 'information_schema')`,

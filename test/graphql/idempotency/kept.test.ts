@@ -1,18 +1,17 @@
-import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { purgeExpired } from '../../../src/oauth/purge/purgeExpired.ts';
-import { startTestService, testSecretKey } from '../../support/service.ts';
-import { createTenant, createViewer, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
-import { countUsers, expectReplay, newEmail, type Options, outcomeOf, sendKeyed } from './sendKeyed.ts';
+import { shareService } from '../../support/sharedService.ts';
+import { createTenant, createViewer, type GraphTest, type Tenant } from '../support.ts';
+import { countUsers, newEmail, type Options, outcomeOf, sendKeyed } from './sendKeyed.ts';
 
-// The kept answers: sealed, bounded and purged.
+// The kept answers: sealed, bounded and purged. Once SECRET_KEY was replaced: graphql/replacedKey.test.ts.
 
-let graph: OwnGraphTest;
+let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 const send = (key: string | null, options: Options) => sendKeyed(graph, tenant, key, options);
 
@@ -37,24 +36,6 @@ describe('what is kept', () => {
       [key, other],
     );
     expect((await send(other, { variables: { email } })).status).toBe(422);
-  });
-
-  it('opens under SECRET_KEY_PREVIOUS, and without it is executed by no means again', async () => {
-    const [key, email] = [randomUUID(), newEmail()];
-    const first = await send(key, { variables: { email } });
-    const SECRET_KEY = randomBytes(32).toString('base64');
-    const rotated = await startTestService(graph.database, { SECRET_KEY, SECRET_KEY_PREVIOUS: testSecretKey });
-    const forgetful = await startTestService(graph.database, { SECRET_KEY });
-
-    expectReplay(await send(key, { variables: { email }, url: rotated.url }), first);
-    expect(outcomeOf(await send(key, { variables: { email }, url: forgetful.url }))).toEqual([
-      422,
-      ['IDEMPOTENCY_KEY_REUSED'],
-      null,
-    ]);
-    expect(await countUsers(graph, email)).toBe(1);
-    await rotated.stop();
-    await forgetful.stop();
   });
 
   it.each([
