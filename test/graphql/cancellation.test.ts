@@ -1,20 +1,20 @@
 import { request } from 'node:http';
+import { shareService } from '../support/sharedService.ts';
 import { until } from '../support/until.ts';
-import { ask, createTenant, createUser, type OwnGraphTest, read, startGraphTest, type Tenant } from './support.ts';
+import { ask, createTenant, createUser, type GraphTest, read, type Tenant } from './support.ts';
 
 /** Long by the number of its rows. */
 const long = `{ app { ${[1, 2, 3, 4].map((n) => `u${n}: users(first: 1000) { nodes { id } }`).join(' ')} } }`;
 
-let graph: OwnGraphTest;
+let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
   await createUser(tenant);
   // The other thread reads the catalogue when it starts, which would wait for the lock, too.
   await read(graph, tenant.app, long);
 });
-afterAll(() => graph.stop());
 
 /** Statements of the service that wait for a lock. */
 async function waiting(): Promise<number> {

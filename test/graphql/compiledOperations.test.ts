@@ -1,25 +1,24 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { shareService } from '../support/sharedService.ts';
 import {
   ask,
   createTenant,
   createUnit,
   createUser,
   createViewer,
+  type GraphTest,
   grantAccess,
   newExternalToken,
-  type OwnGraphTest,
   read,
-  startGraphTest,
   type Tenant,
 } from './support.ts';
 
-let graph: OwnGraphTest;
+let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 /** How often plans were compiled, and compiled runs failed, while `work` ran. */
 async function counted(work: () => Promise<unknown>) {
@@ -39,7 +38,7 @@ test('an operation that is known is not compiled again, and requests at once get
     Array.from({ length: 40 }, (_, index) => createUser(tenant, { fullName: `User ${index}` })),
   );
   const byId =
-    'query($ids: [ID!], $first: Int) { app { users(ids: $ids, first: $first) { nodes { id fullName } totalCount } } }';
+    'query Known($ids: [ID!], $first: Int) { app { users(ids: $ids, first: $first) { nodes { id fullName } totalCount } } }';
 
   const once = { ids: [users[0]?.id], first: 5 };
   const first = await counted(async () => {
@@ -103,22 +102,13 @@ test('a field of a mutation whose answer fails has changed nothing, each time, a
     await createUser(tenant, { externalAuthenticationToken: newExternalToken() }),
   ];
   const { owner } = graph.database;
-  await owner.query(
-    `update app_public.users set external_authentication_token_ciphertext = '\\x00' where full_name = $1`,
-    [broken.fullName],
-  );
+  await owner.query(`update app_public.users set external_authentication_token_ciphertext = '\\x00' where id = $1`, [
+    broken.uuid,
+  ]);
   const rename = `mutation($broken: ID!, $sound: ID!, $name: String!) {
     one: userUpdate(id: $broken, fullName: $name) { user { fullName externalAuthenticationToken } }
     other: userUpdate(id: $sound, fullName: $name) { user { fullName } }
   }`;
-  await owner.query(`
-    create table app_hidden.renamed (name text);
-    create function app_hidden.note_renaming() returns trigger language plpgsql security definer as $$
-      begin insert into app_hidden.renamed values (new.full_name); return new; end $$;
-    create trigger note_renaming before update of full_name on app_public.users
-      for each row execute function app_hidden.note_renaming();
-  `);
-
   const names = ['First', 'Second', 'Third'];
   const seen = await counted(async () => {
     for (const name of names) {
@@ -131,8 +121,14 @@ test('a field of a mutation whose answer fails has changed nothing, each time, a
   });
 
   expect(seen.failedRuns).toBe(names.length);
-  const { rows } = await owner.query('select name from app_hidden.renamed');
-  expect(rows.map(({ name }) => name)).toEqual(names);
-  const third = await owner.query(`select id from app_public.users where full_name = 'Third'`);
+  const { rows: renamed } = await owner.query(
+    `select key from feed.changes where organization_id = $1 and 'full_name' = any (columns)`,
+    [tenant.organizationId],
+  );
+  expect(renamed).toEqual(names.map(() => ({ key: [sound.uuid] })));
+  const third = await owner.query(
+    `select id from app_public.users where organization_id = $1 and full_name = 'Third'`,
+    [tenant.organizationId],
+  );
   expect(third.rows).toEqual([{ id: sound.uuid }]);
 });

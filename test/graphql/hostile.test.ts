@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { shareService } from '../support/sharedService.ts';
 import { hostileDocuments } from './hostileDocuments.ts';
-import { ask, createTenant, expectRefused, type GraphTest, read, startGraphTest } from './support.ts';
+import { ask, createTenant, expectRefused, type GraphTest, read } from './support.ts';
 
 let graph: GraphTest;
 let token: string;
@@ -135,6 +135,7 @@ it.each(['', 'http://localhost', 'http://[', 'http://a:99999', 'http://%'])(
   },
 );
 
+// Introspection that the operator has closed: introspection.test.ts.
 describe('what graphql-cop looks for, too', () => {
   it('is no batch', async () => {
     const { status, text } = await post(`[${Array(10).fill(typename)}]`);
@@ -166,17 +167,6 @@ describe('what graphql-cop looks for, too', () => {
       expect([404, 406]).toContain(status);
       expect(text).not.toMatch(/graphiql|playground|<html/i);
     }
-  });
-
-  it('is an introspection that the operator may close', async () => {
-    const query = 'query cop { __schema { types { name fields { name } } } }';
-    const closed = await startGraphTest({ PUBLIC_INTROSPECTION: 'false' });
-    const itsToken = (await createTenant(closed)).app;
-
-    expectRefused(await ask(closed, null, query), 401, { code: 'UNAUTHENTICATED' });
-    await read(closed, itsToken, query);
-    await read(graph, null, query);
-    await closed.stop();
   });
 });
 

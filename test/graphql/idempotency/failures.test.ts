@@ -18,9 +18,9 @@ import {
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  await graph.database.owner.query(functions);
-  await graph.reload();
+  graph = await startGraphTest({}, async (database) => {
+    await database.owner.query(functions);
+  });
   tenant = await createTenant(graph);
 });
 afterAll(() => graph.stop());

@@ -1,14 +1,7 @@
 import { hash, randomUUID } from 'node:crypto';
 import { request } from 'node:http';
-import {
-  createTenant,
-  createUser,
-  createViewer,
-  issueToken,
-  type OwnGraphTest,
-  startGraphTest,
-  type Tenant,
-} from '../support.ts';
+import { shareService } from '../../support/sharedService.ts';
+import { createTenant, createUser, createViewer, type GraphTest, issueToken, type Tenant } from '../support.ts';
 import {
   bodyOf,
   countRows,
@@ -25,13 +18,12 @@ import {
 
 // A mutation with an `Idempotency-Key` is executed once, however often it is sent.
 
-let graph: OwnGraphTest;
+let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 const send = (key: string | null, options: Options) => sendKeyed(graph, tenant, key, options);
 
@@ -150,7 +142,7 @@ test('a key is of one application, person and role', async () => {
   const elsewhere = await createTenant(graph);
   const sibling = { ...tenant, applicationId: randomUUID() };
   await graph.database.owner.query(
-    `insert into oauth.applications (organization_id, id, name, client_id, scopes) values ($1, $2, 'Sibling', 'sibling', '{app,me}')`,
+    `insert into oauth.applications (organization_id, id, name, client_id, scopes) values ($1, $2, 'Sibling', $2::uuid::text, '{app,me}')`,
     [tenant.organizationId, sibling.applicationId],
   );
   const person = await createViewer(tenant);

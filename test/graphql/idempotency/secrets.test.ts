@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto';
-import { createTenant, type OwnGraphTest, read, startGraphTest, type Tenant } from '../support.ts';
+import { shareService } from '../../support/sharedService.ts';
+import { createTenant, type GraphTest, read, type Tenant } from '../support.ts';
 import { bodyOf, expectReplay, type Options, replayedOf, sendKeyed } from './sendKeyed.ts';
 
 // What a replay shows of the secrets of webhooks.
 
-let graph: OwnGraphTest;
+let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 const send = (key: string | null, options: Options) => sendKeyed(graph, tenant, key, options);
 

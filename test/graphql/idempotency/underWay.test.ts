@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { startTestService } from '../../support/service.ts';
+import { shareService } from '../../support/sharedService.ts';
 import { until } from '../../support/until.ts';
-import { createTenant, createUser, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
+import { createTenant, createUser, type GraphTest, type Tenant } from '../support.ts';
 import {
   bodyOf,
   countUsers,
@@ -17,13 +18,12 @@ import {
 
 // A key whose first request is not over: others meanwhile, and how it may end.
 
-let graph: OwnGraphTest;
+let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
   tenant = await createTenant(graph);
 });
-afterAll(() => graph.stop());
 
 const send = (key: string | null, options: Options) => sendKeyed(graph, tenant, key, options);
 
