@@ -1,21 +1,26 @@
-import { purgeExpired } from '../../../src/oauth/purge/purgeExpired.ts';
 import { tableSql } from '../../generation/tables.ts';
-import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
-import { createTenant, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
+import { createTenant, createUnit, globalId, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
 import { follow, inShort, present, readPage, settled } from './feed.ts';
 
 describe('feed.follow adds the table of a team', () => {
   let graph: OwnGraphTest;
   let tenant: Tenant;
   beforeAll(async () => {
-    graph = await startGraphTest();
-    tenant = await createTenant(graph);
-    const columns =
-      'building text, floor int, seen timestamptz, note text, label text generated always as (upper(note)) stored';
-    await graph.database.owner.query(`
-      ${tableSql({ name: 'gates', columns, key: ['building', 'floor'] })}
-      select feed.follow('app_public.gates', ignored => '{seen}')`);
-    await graph.reload();
+    graph = await startGraphTest({}, async (database) => {
+      tenant = await createTenant({ database });
+      const columns =
+        'building text, floor int, seen timestamptz, note text, label text generated always as (upper(note)) stored';
+      await database.owner.query(`
+        ${tableSql({ name: 'gates', columns, key: ['building', 'floor'] })}
+        select feed.follow('app_public.gates', ignored => '{seen}');
+        ${tableSql({ name: 'latches', columns: 'id uuid not null, unit_id uuid, user_id uuid', key: ['id'] })}
+        alter table app_public.latches
+          add constraint latches_unit_id_fkey foreign key (organization_id, unit_id) references app_public.units on delete cascade,
+          add constraint latches_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade;
+        create index on app_public.latches (organization_id, unit_id, id);
+        create index on app_public.latches (organization_id, user_id, id);
+        select feed.follow('app_public.latches')`);
+    });
   });
   afterAll(() => graph.stop());
 
@@ -78,6 +83,23 @@ describe('feed.follow adds the table of a team', () => {
     expect(changes).toMatchObject([
       { operation: 'DELETE', id: idOf('West', 1), fields: [], node: null },
       { operation: 'CREATE', id: idOf('West', 2), fields: [], node: { id: idOf('West', 2) } },
+    ]);
+  });
+
+  test('with the ids of what its foreign keys refer to', async () => {
+    const unit = await createUnit(tenant);
+    const before = await present(graph, tenant);
+    await change(
+      `insert into app_public.latches (organization_id, id, unit_id) values ($1, gen_random_uuid(), '${unit.uuid}')`,
+    );
+    await change(`delete from app_public.units where organization_id = $1 and id = '${unit.uuid}'`);
+
+    const changes = await follow(graph, tenant, before);
+
+    const ofLatches = changes.filter(({ typeName }) => typeName === 'Latch');
+    expect(ofLatches.map(({ operation, relatedIds }) => [operation, relatedIds])).toEqual([
+      ['CREATE', [globalId('Unit', unit.uuid)]],
+      ['DELETE', [globalId('Unit', unit.uuid)]],
     ]);
   });
 
@@ -152,155 +174,28 @@ describe('feed.follow adds the table of a team', () => {
 
     expect(await changed()).toEqual([]);
   });
-});
 
-describe('the days of the feed', () => {
-  let database: TestDatabase;
-  beforeEach(async () => {
-    database = await createTestDatabase();
-  });
-  afterEach(() => database.drop());
-
-  const query = async (statement: string) => (await database.owner.query(statement)).rows;
-  const purge = () => purgeExpired((statement) => database.owner.query(statement));
-  const insert = (...days: number[]) =>
-    query(`insert into feed.changes (origin, horizon, at, organization_id, relation, key, operation, columns)
-      select feed.origin(), '3', now() - make_interval(days => days), '${'0'.repeat(8)}-0000-0000-0000-000000000000', days, '{}', 'CREATE', '{}'
-      from unnest(array[${days}]) as days`);
-  const kept = async () =>
-    (await query('select relation, tableoid::regclass::text as day from feed.changes order by at')).map(
-      ({ relation, day }) => [Number(relation), /default/.test(day) ? 'default' : 'day'],
+  test('and a reader begins with the oldest change that is kept, and goes on from there', async () => {
+    const { owner } = graph.database;
+    const reader = await createTenant(graph);
+    for (let unit = 0; unit < 4; unit++) await createUnit(reader);
+    await owner.query(
+      `update feed.changes c set at = date_trunc('day', now() - interval '30 days', 'UTC') + (nth - 3) * interval '1 second'
+       from (select id, row_number() over (order by id) as nth from feed.changes where organization_id = $1) as numbered
+       where c.id = numbered.id`,
+      [reader.organizationId],
     );
-  const partitionFindings = async () =>
-    (await query(`select name, object, detail from audit.findings where name like 'partition%' order by name`)).map(
-      ({ name, object, detail }) => [name, object, detail],
+    await settled(reader);
+    const first = (await readPage(graph, reader, { first: 1 })).nodes.map(({ at }) => at);
+
+    const changes = await follow(graph, reader, null, 1);
+
+    const { rows } = await owner.query(
+      'select count(*)::int from feed.changes where organization_id = $1 and at >= feed.oldest()',
+      [reader.organizationId],
     );
-  /** Partitions of days that have passed, as they were when these were the present. */
-  const addDays = (...ago: number[]) =>
-    query(
-      `select feed.create_partition((statement_timestamp() at time zone 'UTC')::date - ago) from unnest(array[${ago}]) as ago`,
-    );
-
-  test('are made ahead, and the default partition has what has no day', async () => {
-    await insert(0, -6, -40);
-    expect(await kept()).toEqual(
-      [
-        [-40, 'default'],
-        [-6, 'day'],
-        [0, 'day'],
-      ].toReversed(),
-    );
-
-    await query(`drop table feed.${await dayOf(-3)}`);
-    expect(await purge()).toMatchObject({ newFeedDays: 2, feedDays: 0 });
-    expect(await purge()).toMatchObject({ newFeedDays: 0, feedDays: 0 });
+    expect(changes).toHaveLength(rows[0].count);
+    expect(changes[0]?.at).toBe(first[0]);
+    expect(changes.length).toBeLessThan(4);
   });
-
-  test('are made for what has come to the default partition, and the old ones of these are dropped', async () => {
-    await query(`drop table feed.${await dayOf(0)}`);
-    await insert(0, 3, 40, -40);
-    expect((await kept()).map(([, day]) => day)).toEqual(Array(4).fill('default'));
-    expect(await partitionFindings()).toEqual([
-      ['partition_default', 'feed.changes_default', 'has 4 rows of a time that no partition is for'],
-      ['partition_missing', 'feed.changes', expect.stringMatching(/^has partitions until .+ alone$/)],
-    ]);
-
-    expect(await purge()).toMatchObject({ newFeedDays: 4, feedDays: 1 });
-    expect(await partitionFindings()).toEqual([]);
-
-    expect(await kept()).toEqual([
-      [3, 'day'],
-      [0, 'day'],
-      [-40, 'day'],
-    ]);
-    expect(
-      await query(
-        `select relrowsecurity and relforcerowsecurity as guarded from pg_class where oid = 'feed.changes_default'::regclass`,
-      ),
-    ).toEqual([{ guarded: true }]);
-    await insert(0, 3);
-    expect(await query('select from feed.changes_default')).toEqual([]);
-  });
-
-  test('are a finding when there is none for tomorrow, until a purge', async () => {
-    await query(`drop table feed.${await dayOf(-1)}`);
-    expect((await partitionFindings()).map(([name, object]) => [name, object])).toEqual([
-      ['partition_missing', 'feed.changes'],
-    ]);
-
-    await purge();
-    expect(await partitionFindings()).toEqual([]);
-  });
-
-  test('are rotated though the history is in use', async () => {
-    await addDays(40);
-    await query(`insert into audit.changes (occurred_at, organization_id, subject_id, relation, row_id, command, columns, role, login)
-      select now() - interval '100 days', gen_random_uuid(), gen_random_uuid(), 'x', gen_random_uuid(), 'insert', '{}', 'x', 'x'`);
-    const reader = await database.owner.connect();
-    await reader.query('begin; lock table audit.changes_default in access share mode');
-
-    await expect(purge()).rejects.toMatchObject({ code: '55P03' });
-
-    expect(await query(`select to_regclass('feed.${await dayOf(40)}') as day`)).toEqual([{ day: null }]);
-    await reader.query('rollback');
-    reader.release();
-    expect(await purge()).toMatchObject({ newMonths: 1 });
-  });
-
-  test('are dropped when all of them is older than the retention, and no day before', async () => {
-    await addDays(40, 32, 31, 30, 29, 1);
-    await insert(40, 32, 31, 30, 29, 1);
-
-    expect(await purge()).toMatchObject({ feedDays: 3 });
-
-    expect((await kept()).map(([ago]) => ago)).toEqual([30, 29, 1]);
-    await query(`create or replace function feed.retention() returns interval
-      language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$ select interval '7 days' $$`);
-    expect(await purge()).toMatchObject({ feedDays: 2 });
-    expect((await kept()).map(([ago]) => ago)).toEqual([1]);
-  });
-
-  test('are rotated by one session at a time', async () => {
-    const other = await database.owner.connect();
-    await other.query(`begin; select pg_advisory_xact_lock(hashtextextended('feed.rotate_partitions', 0))`);
-    await addDays(40);
-
-    expect(await query('select * from feed.rotate_partitions()')).toEqual([]);
-    await other.query('rollback');
-    other.release();
-    const rounds = await Promise.allSettled(Array.from({ length: 4 }, purge));
-
-    for (const round of rounds) if (round.status === 'rejected') expect(round.reason).toMatchObject({ code: '55P03' });
-    await purge();
-    expect(await query(`select to_regclass('feed.${await dayOf(40)}') as day`)).toEqual([{ day: null }]);
-  });
-
-  const dayOf = async (ago: number) =>
-    (
-      await query(
-        `select to_char(statement_timestamp() at time zone 'UTC' - interval '${ago} days', '"changes_"YYYY_MM_DD') as name`,
-      )
-    )[0]?.name;
-});
-
-test('a reader begins with the oldest change that is kept, and goes on from there', async () => {
-  const graph = await startGraphTest();
-  const tenant = await createTenant(graph);
-  const { owner } = graph.database;
-  await owner.query(
-    `insert into app_public.units (organization_id, name) select $1, n::text from generate_series(1, 4) n`,
-    [tenant.organizationId],
-  );
-  await owner.query(
-    `update feed.changes set at = date_trunc('day', now() - interval '30 days', 'UTC') + (id - 2) * interval '1 second'`,
-  );
-  await settled(tenant);
-  const first = (await readPage(graph, tenant, { first: 1 })).nodes.map(({ at }) => at);
-
-  const changes = await follow(graph, tenant, null, 1);
-
-  const { rows } = await owner.query(`select count(*)::int from feed.changes where at >= feed.oldest()`);
-  expect(changes).toHaveLength(rows[0].count);
-  expect(changes[0]?.at).toBe(first[0]);
-  await graph.stop();
 });

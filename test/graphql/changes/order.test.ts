@@ -1,12 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
-import { createTenant, type OwnGraphTest, startGraphTest, type Tenant } from '../support.ts';
+import { shareService } from '../../support/sharedService.ts';
+import { createTenant, type GraphTest, type Tenant } from '../support.ts';
 import { type Change, follow, present, readPage, settled } from './feed.ts';
 
-let graph: OwnGraphTest;
+let graph: GraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
+  graph = await shareService();
 });
 beforeEach(async () => {
   tenant = await createTenant(graph);
@@ -14,7 +15,6 @@ beforeEach(async () => {
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.end()));
 });
-afterAll(() => graph.stop());
 
 const clients: Client[] = [];
 
@@ -235,38 +235,3 @@ async function writeAtRandom(seed: number, deadline: number): Promise<number> {
   }
   return commits;
 }
-
-// A join of both would read the whole feed with each tick of the streams.
-test('who has new changes is asked of the index alone, however many ask', async () => {
-  const { rows: ids } = await graph.database.owner.query<{ ids: string[] }>(
-    `with made as (
-       insert into app_hidden.organizations (name) select 'Many ' || n from generate_series(1, 40) as n returning id),
-     filled as (
-       insert into feed.changes (origin, horizon, organization_id, relation, key, operation, columns)
-       select feed.origin(), n::text::xid8, id, 'app_public.users', array[n::text], 'CREATE', '{}' from made cross join generate_series(4, 503) as n)
-     select array_agg(id) as ids from made`,
-  );
-  const organizations = ids[0]?.ids ?? [];
-  const client = await connect();
-  await client.query('analyze feed.changes');
-  const ask = async (horizon: number) => {
-    await client.query('begin; set local role graph_oauth');
-    const { rows } = await client.query(
-      `select feed.changed_since($1, array_fill($2::text::xid8, array[40]), array_fill(0::bigint, array[40])) as changed`,
-      [organizations, horizon],
-    );
-    await client.query('reset role');
-    const { rows: scans } = await client.query(
-      `select sum(seq_scan)::int as whole, sum(idx_scan)::int as by_index from pg_stat_xact_user_tables where schemaname = 'feed'`,
-    );
-    await client.query('commit');
-    return { changed: rows[0]?.changed, scans: scans[0] };
-  };
-
-  const [some, none] = [await ask(503), await ask(504)];
-
-  expect(some.changed.toSorted()).toEqual(organizations.toSorted());
-  expect(none.changed).toEqual([]);
-  for (const { scans } of [some, none]) expect(scans).toEqual({ whole: 0, by_index: expect.any(Number) });
-  expect(none.scans.by_index).toBeGreaterThan(40);
-});

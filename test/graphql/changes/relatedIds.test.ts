@@ -1,10 +1,9 @@
-import { tableSql } from '../../generation/tables.ts';
 import { shareService } from '../../support/sharedService.ts';
 import { type Mutate, mutating } from '../mutating.ts';
-import { createTenant, type GraphTest, globalId, startGraphTest, type Tenant } from '../support.ts';
+import { createTenant, type GraphTest, type Tenant } from '../support.ts';
 import { type Change, follow, present, settled } from './feed.ts';
 
-// What a change says of the objects that its object refers to.
+// What a change says of the objects that its object refers to. Those of a team's table: follow.test.ts.
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -95,38 +94,4 @@ test('a unit names the one above it, as it is by the change', async () => {
     ['UPDATE Unit', [unit]],
     ['UPDATE Unit', []],
   ]);
-});
-
-test('a table of a team names what its foreign keys refer to', async () => {
-  const own = await startGraphTest();
-  try {
-    const theirs = await createTenant(own);
-    await own.database.owner.query(`
-      ${tableSql({ name: 'gates', columns: 'id uuid not null, unit_id uuid, user_id uuid', key: ['id'] })}
-      alter table app_public.gates
-        add constraint gates_unit_id_fkey foreign key (organization_id, unit_id) references app_public.units on delete cascade,
-        add constraint gates_user_id_fkey foreign key (organization_id, user_id) references app_public.users on delete cascade;
-      create index on app_public.gates (organization_id, unit_id, id);
-      create index on app_public.gates (organization_id, user_id, id);
-      select feed.follow('app_public.gates')`);
-    await own.reload();
-    const before = await present(own, theirs);
-    const unitId = crypto.randomUUID();
-    for (const statement of [
-      `insert into app_public.units (organization_id, id, name) values ($1, '${unitId}', 'Unit')`,
-      `insert into app_public.gates (organization_id, id, unit_id) values ($1, gen_random_uuid(), '${unitId}')`,
-      'delete from app_public.units where organization_id = $1',
-    ])
-      await own.database.owner.query(statement, [theirs.organizationId]);
-    await settled(theirs);
-
-    const changes = (await follow(own, theirs, before)).map(inShort);
-
-    expect(changes.filter(([change]) => change.endsWith('Gate'))).toEqual([
-      ['CREATE Gate', [globalId('Unit', unitId)]],
-      ['DELETE Gate', [globalId('Unit', unitId)]],
-    ]);
-  } finally {
-    await own.stop();
-  }
 });
