@@ -86,9 +86,9 @@ describe('migrating', () => {
   });
 
   it('keeps the password of a login that serves another database of the cluster, too', async () => {
-    const name = `second_${suffix}`;
-    await asAdministrator(`create database ${name} template template0`);
-    const ownerUrl = inDatabase(database.ownerUrl, name);
+    const second = await createTestDatabase();
+    const { ownerUrl } = second;
+    const name = new URL(ownerUrl).pathname.slice(1);
     try {
       const wrong = as(inDatabase(urls.authUrl, name), names.authenticator, 'another');
       await expect(migrate({ ownerUrl, authUrl: wrong }, log)).rejects.toThrow(
@@ -100,7 +100,7 @@ describe('migrating', () => {
       await expect(canConnect(urls.authUrl)).resolves.toBe(true);
       await expect(canConnect(inDatabase(urls.authUrl, name))).resolves.toBe(true);
     } finally {
-      await asAdministrator(`drop database ${name}`);
+      await second.drop();
     }
   });
 
@@ -157,10 +157,8 @@ describe('migrating', () => {
     await asAdministrator(`drop database ${name}`);
   });
 
-  it.each([
-    ['audit', 'feed'],
-    ['app_public', 'oauth'],
-  ])('refuses a database that has a foreign schema %s, and leaves it alone', async (...schemas) => {
+  it('refuses a database that has foreign schemas of our names, and leaves them alone', async () => {
+    const schemas = ['app_public', 'audit', 'feed', 'oauth'];
     const name = `others_${suffix}`;
     await asAdministrator(`create database ${name} template template0`);
     const ownerUrl = inDatabase(database.ownerUrl, name);
@@ -208,11 +206,9 @@ describe('migrating', () => {
 
   it("refuses what a team's migration would drop, until it is renamed", async () => {
     const copy = await createMigrationsCopy();
-    const name = `team_${suffix}`;
-    await asAdministrator(`create database ${name} template template0`);
-    const ownerUrl = inDatabase(database.ownerUrl, name);
-    const pool = createOwnerPool(ownerUrl, log);
-    const migrateCopy = () => copy.migrate({ ...urls, ownerUrl }, log);
+    const team = await createTestDatabase();
+    const pool = team.owner;
+    const migrateCopy = () => copy.migrate({ ...urls, ownerUrl: team.ownerUrl }, log);
     await migrateCopy();
     await pool.query(`create schema "Team A"; create table "Team A".users as select 'theirs' as note`);
     await copy.commit('add team', 'drop schema if exists "Team A" cascade;\ncreate schema "Team A";');
@@ -224,8 +220,7 @@ describe('migrating', () => {
     await migrateCopy();
     await migrateCopy();
     expect((await pool.query('select note from theirs.users')).rows).toEqual([{ note: 'theirs' }]);
-    await pool.end();
-    await asAdministrator(`drop database ${name}`);
+    await team.drop();
     await copy.remove();
   });
 

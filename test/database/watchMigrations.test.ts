@@ -9,11 +9,14 @@ import { until } from '../support/until.ts';
 
 let database: TestDatabase;
 let services: TestService[];
-beforeEach(async () => {
+beforeAll(async () => {
   database = await createTestDatabase();
   services = await Promise.all([startTestService(database), startTestService(database)]);
 });
-afterEach(async () => {
+beforeEach(() => {
+  for (const { logs } of services) logs.length = 0;
+});
+afterAll(async () => {
   await Promise.all(services.map((service) => service.stop()));
   await database.drop();
 });
@@ -57,9 +60,9 @@ test('the old schema serves on while a new one cannot be built, until a migratio
 
 test('a word on the channel alone builds nothing anew', async () => {
   await announce();
-  await migrate('motto');
+  await migrate('mascot');
   await announce();
-  await until(() => show('motto'));
+  await until(() => show('mascot'));
 
   for (const { logs } of services) {
     expect(logs.filter((line) => line.includes('rebuilding the schema'))).toHaveLength(1);
