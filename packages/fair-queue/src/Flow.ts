@@ -118,8 +118,8 @@ export class Flow<Item extends Queued<Item>> {
   }
 
   /**
-   * The leaf that is served next. Of the flows within the burst from the least start tag, it is the one whose oldest piece came first. The
-   * same rule holds below that flow.
+   * Returns the leaf that is served next. A flow may be next if its start tag is within the burst of the least one. The flow whose oldest
+   * piece came first wins. The same rule then chooses among the flows below it.
    *
    * @param waits whether a flow directly below counts as one that waits
    * @param mayStart whether a flow directly below may be served

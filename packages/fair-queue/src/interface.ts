@@ -42,7 +42,7 @@ export type Piece = {
   readonly usedMs?: () => number;
 };
 
-/** The outcome of a piece that waits. Neither function may throw. */
+/** The outcome of a piece that waits. Its functions must not throw. */
 export type Outcome = {
   /** Called when it gets its permit: before `submit` returns if one is free. */
   readonly begin: (permit: Permit, waitedMs: number) => void;

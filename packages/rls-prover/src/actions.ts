@@ -14,8 +14,7 @@ type Change = { command: 'delete' | 'update'; old: Row; updated: Row };
 /**
  * That a row changes by the action of a foreign key, after a command of the actor on another table.
  *
- * Sound, to a fixed point: an action is asked for each row to which the row refers, and whether that one goes by a command or by an action
- * itself. PostgreSQL runs actions with the rights of the table's owner and past all policies (`ri_triggers.c`). Rows that refer to rows of
+ * Sound, to a fixed point: the formula asks for each row to which the row refers. That row may change by a command, or by an action itself. PostgreSQL runs actions with the rights of the table's owner and past all policies (`ri_triggers.c`). Rows that refer to rows of
  * their own table form chains: along a chain, the columns stay equal that the key has on both sides.
  */
 export function byActions(relation: Relation, change: Change, env: Environment, above: readonly string[] = []): string {
@@ -94,7 +93,7 @@ function happens(relation: Relation, change: Change, env: Environment, path: rea
   return or(...commands, byActions(relation, change, env, path));
 }
 
-/** What has the same value along a chain of rows that refer to each other. */
+/** That columns have the same value along a chain of rows that refer to each other. */
 const sharedBy = ({ columns, referenced }: Action, old: Row, other: Row, env: Environment) =>
   and(
     ...columns

@@ -22,7 +22,7 @@ export function readBeside(catalogue: Catalogue, parser: Parser): Beside[] {
   return [
     ...called.flatMap((routine) => {
       const { unknown, place } = effectsOf(routine, catalogue, parser);
-      // What its callers may call by itself is judged by itself.
+      // A function that its callers may call directly has a judgement of its own.
       const isJudged =
         place !== routine.signature &&
         called.some(

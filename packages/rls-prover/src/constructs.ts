@@ -1,5 +1,5 @@
 /**
- * What the prover understands of SQL: an allowlist of constructs, each with its stated meaning.
+ * The allowlist of SQL that the prover understands: constructs, each with its stated meaning.
  *
  * Everything else makes a judgement unproven, with the construct and its place. `exact` is what PostgreSQL computes. `any value` and
  * `any rows` are more than PostgreSQL can compute, so that a proof holds for what it does compute. The README shows this table.

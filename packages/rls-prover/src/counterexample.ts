@@ -210,7 +210,7 @@ function rowWritten({ columns: all, assigned }: Relation, columns: string, row: 
     : null;
 }
 
-/** The examples, and each of them with one column of another one. A row whose key stays the same takes the place of its example. */
+/** The examples, and copies of each with one column of another example. A copy with the same key replaces its example. */
 function insertable(
   examples: readonly { ctid: string; row: Json }[],
   { keys }: Relation,

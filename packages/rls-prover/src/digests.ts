@@ -14,7 +14,7 @@ import type { Goal, Invariant } from './interface.ts';
 export class Digests {
   readonly #nodes = new Map<string, Node>();
   readonly #byWord = new Map<string, Set<string>>();
-  /** What is known of types, by their names without schemas. It counts where a text names one. */
+  /** Facts about types, by their names without schemas. A fact counts where a text names its type. */
   readonly #types = new Map<string, string[]>();
   readonly #rest: string;
   readonly #invariants: ReadonlyMap<string, readonly Invariant[]>;
@@ -81,7 +81,7 @@ export class Digests {
     this.#byWord.set(bare, (this.#byWord.get(bare) ?? new Set()).add(name));
   }
 
-  /** What an object names, and who names it: a change through a view, of a parent or by an action counts, too. */
+  /** Connects each object with those that it names. A view and a child are also connected from the other side: commands on them change the table. */
   #connect(): void {
     for (const [name, { words, isAsked, near }] of this.#nodes)
       for (const other of this.#named(words)) {

@@ -58,7 +58,7 @@ function callRoutine(name: string, args: readonly Value[], env: Environment): Va
   const [routine, ...others] = overloads.filter(({ parameters }) => parameters.length === args.length);
   if (!routine || others.length > 0 || !overloads.every(({ isExact }) => isExact) || routine.isOfRows)
     return deny(`call of ${name}`, env, routine?.returns);
-  // What one with its owner's rights does is judged by itself. So it may yield any value.
+  // A definer has a judgement of its own. So it may yield any value.
   const { unknown } = effectsOf(routine, env.catalogue, env.parser);
   if (unknown && !routine.isDefiner) return deny(`call of ${name}: ${unknown}`, env, routine.returns);
   // A check was true by what the function was then.
@@ -166,7 +166,7 @@ function called(routine: Routine, args: readonly Value[], env: Environment): Val
   const what = `call of ${routine.name}`;
   if (!given || routine.returnsSet || routine.volatility === 'v' || (env.isImmutable && routine.volatility !== 'i'))
     return open(what, env, routine.returns, given ?? []);
-  // With its owner's rights and its own search path it yields the same to whoever calls it.
+  // With its owner's rights and its own search path, it yields the same for every caller.
   const isOwners = routine.isDefiner && routine.settings.some((setting) => setting.startsWith('search_path='));
   const who = isOwners ? routine.owner : `${env.actor} ${env.user}`;
   return apply(`${routine.signature} as ${who} in ${env.world.name}`, routine.returns, given, env);

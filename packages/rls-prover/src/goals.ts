@@ -77,7 +77,7 @@ export const otherChild = (
   return childrenOf(relation, catalogue).find((child) => of(child).some((invariant) => !own.has(invariant)));
 };
 
-/** Notes the columns of relations that triggers and expressions write. What a trigger does that is not understood may be any column. */
+/** Notes the columns of relations that triggers and expressions write. A trigger that is not understood may write any column. */
 export function noteAssigned(relations: Iterable<Relation>, catalogue: Catalogue, parser: Parser): void {
   const routines = new Map([...catalogue.functions.values()].flat().map((routine) => [routine.signature, routine]));
   for (const relation of relations) {

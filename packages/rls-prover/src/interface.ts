@@ -16,7 +16,7 @@ export type Options = {
   examples?: Examples;
   /** Chooses the goals; without it, all are judged. Rights, functions and cascades always are. */
   isAsked?: (goal: Goal) => boolean;
-  /** Told how many goals are judged, or weaker schemas asked about: both take minutes. */
+  /** Called with the number of goals that are judged, or of mutants that are tried: both take minutes. */
   onProgress?: (done: number, total: number, what: 'goals' | 'mutants') => void;
 };
 
@@ -119,7 +119,7 @@ export type Assumptions = {
    */
   ignoredSchemas?: string;
   /**
-   * What is true of every client's claims, as expressions of SQL over `claims`.
+   * Facts about every client's claims, as expressions of SQL over `claims`.
    * The server that sets the claims must see to it. An assumption that no claims satisfy is an error.
    */
   claims?: readonly string[];

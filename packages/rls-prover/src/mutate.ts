@@ -13,9 +13,9 @@ import { readRelation, withRelations } from './readCatalogue.ts';
 import { undone } from './savepoints.ts';
 
 /**
- * Mutation testing of policies and rights: weakens one part at a time, and asks proofs and lints.
- * Each mutant is undone, and changes one relation. The judgements that have looked at this relation are made again, after PostgreSQL's catalogue
- * was asked for it: no other can change. A mutant that is provably equal to its original cannot be noticed.
+ * Mutation testing of policies and rights: weakens one part at a time, and looks which proofs and lints fail.
+ * Each mutant changes one relation, and is undone. The relation is read again from PostgreSQL's catalogue. Only judgements that have read
+ * this relation can change, so only these are made again. No proof can notice a mutant that is provably equal to its original.
  */
 export async function mutate(options: MutationOptions, prover: Prover): Promise<Mutation[]> {
   const { client, findLints = async () => [], onProgress } = options;
@@ -63,7 +63,7 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
 /** A goal or a function that is judged, and whether it is open in the schema as it is. */
 type Proof = { name: string; isOpen: boolean; judge: (judging: Judging) => Promise<Judgement> };
 
-/** Judges everything once, and returns the proofs by the relations at which each one has looked. */
+/** Judges everything once, and returns the proofs by the relations that each one has read. */
 async function watchProofs(
   given: Given,
   { isAsked }: Pick<MutationOptions, 'isAsked'>,
@@ -101,7 +101,7 @@ function judgesOf({ catalogue, invariants }: Given, isAsked: MutationOptions['is
   return [...goals, ...definers];
 }
 
-/** A relation that tells when somebody looks at its policies or rights, which are all that a mutant changes. */
+/** A relation that calls back when its policies or rights are read: a mutant changes nothing else. */
 const watched = (relation: Relation, look: () => void): Relation => ({
   ...relation,
   get policies() {

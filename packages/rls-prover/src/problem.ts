@@ -10,7 +10,7 @@ export type Variable = { readonly name: string; readonly sort: string };
  */
 export class Problem {
   readonly unknowns = new Set<string>();
-  /** What is in no table of constructs: nothing is proven that has any. */
+  /** Constructs that are not in the table. A question that has one is never proven. */
   readonly denied = new Set<string>();
 
   readonly #declarations = new Map<string, string>();

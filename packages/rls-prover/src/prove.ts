@@ -68,7 +68,7 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
   return judgements;
 }
 
-/** Neither proven nor refuted, and nothing to accept. */
+/** A judgement that is unproven, and that cannot be accepted. */
 const none = {
   ...{ isByPrivilege: false, hash: null, accepted: null, counterexample: null },
   verdict: 'unproven',
@@ -81,7 +81,7 @@ export const unusedAcceptance = (one: Goal): Judgement => ({
   why: 'is accepted, and there is no such object',
 });
 
-/** Of claims that contradict each other, everything could be proven. @throws {QuestionError} */
+/** Contradictory assumptions would prove everything. @throws {QuestionError} when no claims satisfy them */
 async function checkAssumed({ roles }: Options, given: Given, { solver }: Prover): Promise<void> {
   for (const role of given.assumed?.length ? roles : []) {
     const problem = new Problem();

@@ -8,8 +8,8 @@ export type Right = Goal & { why: string };
  * Computes from the catalogue what clients may reach beside tables, views and functions.
  *
  * Each object that has an owner or an access control list is looked at, and each entry of a client or PUBLIC. PostgreSQL's own objects keep
- * the list that `initdb` gave them (`pg_init_privs`, or the default of their kind): an entry more is a right on what no policy guards. Of
- * the database's own objects, only rights are judged that are no command on rows and no call, since goals and functions judge those.
+ * the list that `initdb` gave them (`pg_init_privs`, or the default of their kind): a further entry is a right that no policy guards. Rights
+ * to read or change rows and to call functions are left out here: goals and functions judge them.
  */
 export const readRights = async ({
   client,

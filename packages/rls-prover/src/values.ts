@@ -12,7 +12,7 @@ export function open(what: string, env: Environment, type = '', args: readonly S
   return env.problem.unknown(type, [...env.variables, ...args.flatMap(asArguments)]);
 }
 
-/** What is not understood: the judgement is unproven, whatever its value would be. */
+/** A value that is not understood: the judgement is unproven, whatever the value is. */
 export function deny(what: string, env: Environment, type = ''): Scalar {
   if (!env.isFact) env.problem.denied.add(`${what} in ${env.source}`);
   return open(what, env, type);

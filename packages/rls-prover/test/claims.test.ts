@@ -19,7 +19,7 @@ const asked: Partial<Options> = {
   invariants: [{ name: 'tenant', relation: 'app.users', expression: `old.tenant_id = (claims.jwt ->> 'sub')::uuid` }],
 };
 
-/** What is open of a policy. */
+/** The open judgements of a policy. */
 const openBy = async (using: string, claims: readonly string[] = [], statements = '') =>
   openOf(
     await proving.judgeAfter(`${statements}; alter policy users_of_tenant on app.users using (${using})`, {

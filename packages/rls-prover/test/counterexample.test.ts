@@ -1,7 +1,7 @@
 import type { Options } from 'rls-prover';
 import { ofTenant, startProving } from './support.ts';
 
-// What a counterexample tells: the statements that show it.
+// The statements of a counterexample show it.
 
 let proving: Awaited<ReturnType<typeof startProving>>;
 beforeAll(async () => {

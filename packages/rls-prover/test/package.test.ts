@@ -2,7 +2,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { copyPackage } from './copyPackage.ts';
 
-// What is packed is JavaScript. `package.system.ts` installs it.
+// The packed files are JavaScript. `package.system.ts` installs it.
 
 let copied: Awaited<ReturnType<typeof copyPackage>>;
 beforeAll(async () => {

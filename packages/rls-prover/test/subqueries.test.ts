@@ -18,7 +18,7 @@ const functionOf = (name: string, result: string, query: string) => `
     as $$ ${query} $$; grant execute on function app.${name}() to member`;
 const byId = 'select s.tenant_id from app.sessions s where s.id = app.session()';
 
-/** What is open of a policy, by an invariant. */
+/** The open judgements of a policy, by an invariant. */
 const openBy = async (using: string, expression: string, functions: readonly string[] = []) =>
   openOf(
     await proving.judgeAfter(

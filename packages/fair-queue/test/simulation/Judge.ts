@@ -181,7 +181,7 @@ export class Judge {
   }
 }
 
-/** What a scheduler does wrong, other than an error of the simulation itself. */
+/** A fault of the scheduler, and not an error of the simulation itself. */
 export class Fault extends Error {
   override name = 'Fault';
 }

@@ -24,7 +24,7 @@ export type Fact = {
 };
 
 /**
- * Hierarchical start-time fair queueing as the README tells it, in lists that are searched as a whole.
+ * Hierarchical start-time fair queueing as the README describes it, in lists that are searched as a whole.
  * It shares no code with the scheduler, and says which piece is next without beginning it.
  */
 export class Model {
@@ -89,7 +89,7 @@ export class Model {
     fact.state = 'paused';
   }
 
-  /** What the meter of a piece has counted since it took its permit. */
+  /** The use that a piece's meter has counted since the piece took its permit. */
   usedMs: (fact: Fact) => number = (fact) => this.#now() - fact.heldSince;
 
   decide(): Fact | null {

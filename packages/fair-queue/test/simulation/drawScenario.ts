@@ -1,7 +1,7 @@
 import type { Limits } from '../../src/index.ts';
 import { Random } from './random.ts';
 
-/** What happens in a run, drawn from its seed. */
+/** The events of a run, drawn from its seed. */
 export type Scenario = {
   readonly seed: number;
   readonly limits: Limits;

@@ -1,7 +1,7 @@
 import type { Fact, Model } from './Model.ts';
 import { type Node, start } from './ModelTree.ts';
 
-/** What the formula needs of the moment in which a piece came, for each level of its path. */
+/** The state of the queue when a piece came, as the formula needs it for each level of the path. */
 export type Observed = { readonly debts: readonly number[]; readonly aheadMs: number };
 
 /** The largest so far: an actual cost, what a piece may be charged, and how far an estimate was above and below the actual cost. */

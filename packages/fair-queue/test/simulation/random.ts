@@ -27,7 +27,7 @@ export class Random {
     return values[this.below(values.length)] as T;
   }
 
-  /** Of an exponential distribution. */
+  /** Draws from an exponential distribution. */
   exponential(mean: number): number {
     return -Math.log(1 - this.next()) * mean;
   }

@@ -6,9 +6,9 @@ import { type Ownership, quoted } from './ownership.ts';
 import type { Table } from './readTables.ts';
 
 /**
- * What a stranger most likely means, stated for each table by its keys, names and foreign keys. The README says what each of these is.
+ * States for each table what its developer most likely means, by keys, names and foreign keys. The README describes each invariant.
  *
- * @param roles those of clients who are signed in, and those as which nobody is
+ * @param roles those of clients who are signed in, and those of clients who are not
  */
 export function stateDefaults(
   tables: readonly Table[],
@@ -34,12 +34,12 @@ export function stateDefaults(
   ];
 }
 
-/** `own`: a client sees and changes only rows that something connects with it. What belongs to nobody, nobody changes. */
+/** `own`: a client sees and changes only rows that something connects with it. No client changes a row that belongs to no one. */
 function ownOf(table: Table, ownership: Ownership): Invariant[] {
   const [old, updated] = [ownership.connection(table, 'old'), ownership.connection(table, 'new')];
   const own = { name: 'own', relation: table.name };
   if (!old || !updated) return [{ ...own, expression: 'false', commands: ['insert', 'update', 'delete'] }];
-  // Who makes a group is connected with it only afterwards.
+  // A client that makes a group is connected with it only afterwards.
   const isMade = ownership.isGroup(table) && ownership.owners(table).length === 0;
   return [
     { ...own, expression: old, commands: ['select', 'delete'] },
@@ -67,7 +67,7 @@ function tenantOf(
   return [{ name: 'tenant', relation, expression: `${of('old')} and ${of('new')}`, commands }];
 }
 
-/** `author`: nobody writes a row in the name of somebody else. */
+/** `author`: no client writes a row in the name of another person. */
 function authorOf(table: Table, ownership: Ownership): Invariant[] {
   const owners = ownership.owners(table);
   if (owners.length === 0 || ownership.membershipIn(table)) return [];
@@ -110,7 +110,7 @@ function joinOf(table: Table, ownership: Ownership): Invariant[] {
   ];
 }
 
-/** `escalation`: nobody changes a column of their own row by which an application knows who may more. */
+/** `escalation`: no client changes a column of their own row that grants privileges. */
 function escalationOf(table: Table, ownership: Ownership): Invariant[] {
   const owners = ownership.owners(table);
   const columns = table.columns.filter(({ name }) => privileges.test(name)).map(({ name }) => name);
@@ -144,7 +144,7 @@ function viewsOf({ relations }: Catalogue, tables: readonly Table[], ownership: 
   });
 }
 
-/** What each of them means, for who reads the table. */
+/** The meaning of each invariant, for the reader of the table of judgements. */
 export const meanings: readonly (readonly [name: string, meaning: string])[] = [
   ['anonymous', 'who is not signed in sees and changes nothing.'],
   [

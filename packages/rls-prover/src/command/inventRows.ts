@@ -8,7 +8,7 @@ import { type Ownership, quoted } from './ownership.ts';
 import { type Person, people, uuidOf } from './people.ts';
 import type { Column, Table } from './readTables.ts';
 
-/** A row that PostgreSQL has taken, and the statements that made it. */
+/** A row that PostgreSQL has accepted, and the statements that made it. */
 export type InventedRow = {
   readonly table: string;
   readonly person: Person;
@@ -17,11 +17,11 @@ export type InventedRow = {
 };
 
 /**
- * Invents a row of each table for each person, parents first, whatever checks, triggers and domains want of it.
+ * Generates test data: a row of each table for each person, parents first, that checks, triggers and domains accept.
  *
- * A row refers to rows of the same person, so that nothing connects two persons but a team. PostgreSQL is asked which values it takes: a row that it
- * rejects is tried with fewer columns, then with other values, at last without triggers. A table that takes none stays empty for that
- * person, and nothing is refuted by its rows.
+ * A row refers to rows of the same person, so that only a team connects two persons. PostgreSQL decides which values are valid. A row that it
+ * rejects is tried with fewer columns, then with other values, at last without triggers. If PostgreSQL rejects all of them, the table stays
+ * empty for that person, and no row of it refutes anything.
  */
 export async function inventRows(
   client: ClientBase,
@@ -55,14 +55,14 @@ export async function inventRows(
   return invented;
 }
 
-/** A person's row of a table, or that of who shares it. */
+/** A person's row of a table, or the row of the person with whom they share it. */
 export const rowOf = (invented: readonly InventedRow[], table: string, { name, joins }: Person): Json | undefined =>
   (
     invented.find((one) => one.table === table && one.person.name === name) ??
     invented.find((one) => one.table === table && one.person.name === joins)
   )?.row;
 
-/** What a column such as `tenant_id` holds for a person by its name alone: the key of their row in the table `tenants`. */
+/** Finds by the name alone what a column such as `tenant_id` holds for a person: the key of their row in the table `tenants`. */
 export function keyOf(invented: readonly InventedRow[], name: string, person: Person): string | undefined {
   const stem = name.replace(/_id$/, '');
   const named = name === stem ? undefined : invented.find(({ table }) => new RegExp(`\\.${stem}(s|es)?$`).test(table));
@@ -85,7 +85,7 @@ const isNeeded = (column: Column, table: Table, texts: string) => {
   );
 };
 
-/** The values that are no choice: of foreign keys, of owners, and of ids that tables have in common without a foreign key. */
+/** The columns with one possible value: foreign keys, owners, and ids that tables have in common without a foreign key. */
 function givenOf(
   table: Table,
   person: Person,
@@ -132,7 +132,7 @@ async function insert(
     // A trigger has made the row with that of another table.
     if (outcome === uniqueViolation) return adopt(client, table, chosen);
   }
-  // Triggers may want what nobody can guess. Without the right to pass them by, the table stays empty.
+  // A trigger may want values that cannot be guessed. A login that may not switch triggers off leaves the table empty.
   const statements = [
     'set local session_replication_role = replica',
     insertion(table, needed),

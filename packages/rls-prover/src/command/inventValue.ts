@@ -2,8 +2,8 @@ import { type Person, uuidOf } from './people.ts';
 import type { Column, Table } from './readTables.ts';
 
 /**
- * Values that a column may have for a person, the most telling first.
- * Checks are not solved: what a check or a policy compares the column with is among the values, and PostgreSQL says which row it takes.
+ * Lists values that a column may have for a person, the most likely first.
+ * It does not solve checks. It offers the literals with which checks and policies compare the column, and PostgreSQL accepts or rejects the row.
  */
 export function valuesFor(column: Column, table: Table, person: Person, number: number, texts: string): string[] {
   const { name, category, base } = column;
@@ -23,7 +23,7 @@ export function valuesFor(column: Column, table: Table, person: Person, number: 
   return category === 'U' || category === 'X' ? textsOf(name, person).map(fit) : [];
 }
 
-/** Columns by which an application knows who may more. */
+/** Columns that grant privileges in an application. */
 export const privileges =
   /^(roles?|user_role|member_role|account_role|team_role|is_(super_?)?(admin|user|staff|owner|moderator)|(super_?)?admin|permissions?|plan(_id)?|tier|credits|balance|is_(verified|staff|pro|premium))$/;
 
@@ -48,7 +48,7 @@ function literalsBeside(column: string, text: string): string[] {
 
 const high = /owner|admin|manager|enterprise|pro\b|premium/i;
 
-/** Who is privileged has a label that says so, and others have one that does not. Two persons have different labels of other kinds. */
+/** Labels in the order in which to try them. A privileged person gets one such as `admin`. In columns of other kinds, persons get different labels. */
 function ordered(name: string, labels: readonly string[], table: Table, person: Person): string[] {
   if (!privileges.test(name)) {
     const first = (person.number - 1) % labels.length;

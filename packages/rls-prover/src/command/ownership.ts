@@ -1,6 +1,6 @@
 import type { Column, Reference, Table } from './readTables.ts';
 
-/** Who the client is: an expression of SQL over `claims`, and the table that has a row for each person. */
+/** The client's identity: an expression of SQL over `claims`, and the table that has a row for each person. */
 export type Identity = {
   readonly user: string;
   /** The type of the expression. */
@@ -15,9 +15,9 @@ export type Identity = {
 export type Membership = { readonly table: Table; readonly group: Reference; readonly person: string };
 
 /**
- * Reads from tables, foreign keys, names and policies what connects a row with a client.
+ * Infers from tables, foreign keys, names and policies what connects a row with a client.
  *
- * This is what a developer most likely means. It decides nothing: it states what the prover then proves or refutes.
+ * These are guesses at what the developer means. They only state invariants, which the prover then proves or refutes.
  */
 export class Ownership {
   readonly #tables: ReadonlyMap<string, Table>;
@@ -84,12 +84,12 @@ export class Ownership {
     return this.memberships().find((membership) => membership.table === table);
   }
 
-  /** Whether members of a group, and nobody else by a column of its own, belong to a row of this table. */
+  /** Whether each row of this table is a group, which has members in another table. */
   isGroup(table: Table): boolean {
     return this.memberships().some(({ group }) => group.references === table.name);
   }
 
-  /** Whether a row may be that of several persons: a group, or what is connected with nobody. */
+  /** Whether a row may belong to several persons: it is a group, or no column connects it with a person. */
   isShared(table: Table, path: readonly string[] = []): boolean {
     if (this.isGroup(table)) return true;
     if (this.isOfPeople(table) || this.owners(table).length > 0) return false;

@@ -4,7 +4,7 @@ import type { Acceptance, Command, Invariant } from '../interface.ts';
 import type { Digested } from '../proveChanged.ts';
 import { UsageError } from './usage.ts';
 
-/** What is accepted, from a file of JSON: a list of judgements' goals and hashes, each with a reason. @throws {UsageError} */
+/** Reads the acceptances from a JSON file: a list of judgements' goals and hashes, each with a reason. @throws {UsageError} */
 export async function readAcceptances(path: string): Promise<Acceptance[]> {
   const listed = await readJson(path);
   if (!Array.isArray(listed)) throw new UsageError(`${path} has to be a list in JSON`);

@@ -17,7 +17,7 @@ export async function readFound(
   };
 }
 
-/** What PostgREST copies from a request is the client's to choose, and says nothing of who that is. */
+/** Settings that PostgREST copies from a request. The client chooses their values, so they identify no one. */
 const clientsOwn = /^(request\.(headers?|cookies?|method|path)|response)\b/;
 
 const textsStatement = `

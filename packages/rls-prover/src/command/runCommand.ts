@@ -74,7 +74,7 @@ async function answer(
   const judged = await undone(client, () => proveChanged(asked, earlier, prover));
   const answers: Answer[] = [];
   for (const one of judged.filter((judgement) => isAbout(judgement, isPlatforms))) {
-    // What is taken from the file has both already.
+    // A judgement from the file has its note and script already.
     const isKept = 'script' in one;
     const why = isKept ? one.why : `${noteOf(one, relations.get(one.relation))}${one.why}`;
     const script = isKept ? (one as Answer).script : one.counterexample && (await scriptOf(client, one, rows));

@@ -5,12 +5,12 @@ import { undone } from '../savepoints.ts';
 import type { InventedRow } from './inventRows.ts';
 
 /**
- * A counterexample as SQL that can be pasted into psql: the rows, the claims, the role, the command, and a rollback.
+ * Writes a counterexample as SQL that can be pasted into psql: the rows, the claims, the role, the command, and a rollback.
  *
- * Delta debugging leaves out what the command does not need: ever smaller parts, as long as the last statement reads or changes as many rows
- * as with all (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002).
+ * Delta debugging makes it short (Zeller and Hildebrandt, Simplifying and Isolating Failure-Inducing Input, 2002). It leaves out ever smaller
+ * parts of the statements, as long as the last one reads or changes the same number of rows.
  *
- * @returns null if the command does not show it again
+ * @returns null if the command shows no violation this time
  */
 export async function scriptOf(
   client: ClientBase,

@@ -15,7 +15,7 @@ import { findHarmless, findPreset, findRoles, findSchemas } from './readServer.t
 import { readTables, type Table } from './readTables.ts';
 import { type Settings, UsageError } from './usage.ts';
 
-/** What the prover is asked of a database that it has never seen. */
+/** The question to the prover about a database that it has never seen. */
 export type Question = {
   readonly preset: Preset;
   readonly options: Options & { invariants: readonly Invariant[]; roles: readonly string[] };
@@ -153,7 +153,7 @@ function examplesOf(
   };
 }
 
-/** What a claim says of a person: their id, the value of a column of this name, or the key of a row of a table of this name. */
+/** The value of a claim for a person: their id, the key of a row of the table of this name, or the value of a column of this name. */
 function claimValue(
   name: string,
   person: Person,

@@ -3,8 +3,8 @@ import { type Preset, tenantName, userNames, withoutPlatform } from './preset.ts
 /**
  * PostGraphile, and any server that sets one setting for each claim, such as `jwt.claims.user_id`.
  *
- * Each setting of one's own that a policy, view or function reads is a claim, as text. `role` and PostgreSQL's own settings are none. Who the
- * client is says a function without arguments such as `current_user_id()`, or else the setting with such a name.
+ * A setting that a policy, view or function reads is a claim, as text, unless it is `role` or PostgreSQL's own. The client's id comes from a
+ * function without arguments, such as `current_user_id()`, or else from the setting with such a name.
  *
  * https://postgraphile.org/postgraphile/5/jwt-guide, `pgSettings`
  */

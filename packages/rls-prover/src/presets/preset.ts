@@ -1,24 +1,24 @@
 import type { Claim } from '../interface.ts';
 
-/** What a server that sets claims does, so that a stranger's database needs no configuration. */
+/** The conventions of a server that sets claims, so that its databases need no configuration. */
 export type Preset = {
   readonly name: string;
   /** The roles of clients; null: those that a login which inherits nothing may become. */
   readonly roles: readonly string[] | null;
-  /** Those among them as which nobody is signed in. */
+  /** Matches the roles of clients that are not signed in. */
   readonly anonymous: RegExp;
   /** The schemas that clients reach by their names; null: those that a client's role may use. */
   readonly schemas: readonly string[] | null;
   /** The schemas of the platform, as a regular expression of PostgreSQL's: they are not judged. */
   readonly platform: string;
-  /** Those among them that policies may ask, and that are read for this reason. */
+  /** Matches the schemas of the platform that policies read: the prover reads them, too. */
   readonly asked: RegExp;
   stateClaims(found: Found): StatedClaims;
-  /** The claims of a client: of a person, whose values are known by the names of keys and settings, or of nobody. */
+  /** The claims of a client that is a person, or that is not signed in: null. `person` returns a value by the name of a key or setting. */
   claimsOf(role: string, person: ((name: string) => string | undefined) | null, found: Found): Record<string, string>;
 };
 
-/** What policies, views and functions of the database read. */
+/** The claims and settings that policies, views and functions of the database read. */
 export type Found = {
   /** Settings, such as `request.jwt.claims`. */
   readonly settings: readonly string[];
@@ -31,18 +31,18 @@ export type Found = {
 
 export type StatedClaims = {
   readonly claims: readonly Claim[];
-  /** What the server sees to. */
+  /** The assumptions that the server ensures. */
   readonly assumed: readonly string[];
-  /** Who the client is, as text; null when nothing says so. */
+  /** The client's id, as an expression that yields a text; null if no claim has it. */
   readonly user: string | null;
-  /** Which tenant the client is of, as text, and the name of columns that hold it. */
+  /** The client's tenant, as an expression that yields a text, and the name of columns that hold it. */
   readonly tenant: { readonly column: string; readonly expression: string } | null;
 };
 
-/** The keys and settings that by their names say of which tenant a client is. */
+/** Matches the names of keys and settings that hold the client's tenant. */
 export const tenantName = /^(tenant|org|organi[sz]ation|company|workspace|team|account|shop|store)_(uu)?id$/;
 
-/** The key or setting that by its name says who the client is. */
+/** Names of the key or setting that holds the client's id, the most likely first. */
 export const userNames = [
   'sub',
   'user_id',

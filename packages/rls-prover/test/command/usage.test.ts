@@ -9,7 +9,7 @@ import type { Column, Table } from '../../src/command/readTables.ts';
 import { parseSettings } from '../../src/command/usage.ts';
 import { run } from '../foreign/openForeign.ts';
 
-// What the command does without a database.
+// The command without a database.
 
 const url = 'postgres://localhost/x';
 

@@ -31,7 +31,7 @@ export async function openForeign(name: keyof typeof foreign) {
   };
 }
 
-/** What the command prints, and its exit code. */
+/** The output of the command, and its exit code. */
 export async function run(...args: string[]): Promise<{ code: number; out: string; error: string }> {
   const printed = { out: '', error: '' };
   const code = await runCommand(args, {

@@ -77,7 +77,7 @@ it('accepts a judgement with its reason for as long as its hash is the same', as
 
 it('judges only what depends on what has changed', async () => {
   const kept = JSON.parse(first.out);
-  // What is kept is shown as the file has it.
+  // A judgement that is kept is shown as the file has it.
   for (const one of kept.judgements) if (one.digest) one.why = `kept: ${one.why}`;
   const earlier = await file('earlier.json', JSON.stringify(kept));
   const shown = async () =>

@@ -3,7 +3,7 @@ import { definer, type Tries } from './try.ts';
 const other = { act: 'select tenant_id from app.users', sees: /bbbbbbbb/, names: /app\.users/ };
 const all = 'grant execute on all functions in schema app to member;';
 
-/** What `select f()` yields, where `f` returns a set: a column with the name of the function, for each row of its arguments. */
+/** The rows of `select f()`, where `f` returns a set: a column with the name of the function, for each row of its arguments. */
 export const sets: Tries = {
   'has another column than its query': {
     ...other,

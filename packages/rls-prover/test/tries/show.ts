@@ -47,7 +47,7 @@ export const openAfter = (
       );
   });
 
-/** What the last of some statements answers, or its error. */
+/** The answer of the last of some statements, or its error. */
 async function answer(client: ClientBase, text: string): Promise<string> {
   await client.query('savepoint act');
   try {

@@ -7,13 +7,13 @@ export type Try = {
   /** Rows beside the examples, which the owner inserts. */
   rows?: string;
   invariants?: readonly Invariant[];
-  /** What `member` does as A1. */
+  /** The statement of `member` as A1. */
   act: string;
-  /** What the last statement answers, as JSON, or with which error it ends: something that nobody but B or A2 may see. */
+  /** Matches the answer of the last statement in JSON, or its error: a text that only B or A2 may see. */
   sees?: RegExp;
   /** Or a query whose answer `act` must not change. */
   changes?: string;
-  /** What an open judgement is about, or why it is open. */
+  /** Matches the line of an open judgement: its object, or why it is open. */
   names: RegExp;
 };
 
