@@ -1,4 +1,5 @@
 import type { Pool, QueryResultRow } from 'pg';
+import { until } from '../support/until.ts';
 import { type GraphTest, read, type Tenant } from './support.ts';
 
 /** A result of a sync: of users with `user`, of units with `unit`, of cards with `card`. */
@@ -54,12 +55,12 @@ export async function syncCards(
 
 /** Until a session of the database waits for another one. */
 export async function untilBlocked(owner: Pool): Promise<void> {
-  for (;;) {
+  await until(async () => {
     const { rows } = await owner.query(
       `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
     );
-    if (rows.length > 0) return;
-  }
+    return rows.length > 0;
+  });
 }
 
 /** Reads rows as the owner. `$1` of the statement is the tenant's organization. */
