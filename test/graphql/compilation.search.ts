@@ -4,7 +4,7 @@ import { seed, sizeOf } from '../support/search.ts';
 import { type Comparison, startComparison } from './compilation/startComparison.ts';
 
 /** `DOCUMENTS=20000 npm run -s test:system -- graphql/compilation` draws more. */
-const count = Number(process.env.DOCUMENTS || sizeOf({ small: 80, whole: 1500 }));
+const count = Number(process.env.DOCUMENTS || sizeOf({ small: 40, whole: 1500 }));
 
 let database: TestDatabase;
 let comparison: Comparison;

@@ -21,6 +21,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'policies/differential.search.ts': 20,
   'policies/otherOrganization.search.ts': 15,
   'policies/seededBugs.search.ts': 60,
+  'graphql/changes/revoked.search.ts': 20,
   'graphql/overlappingFields.search.ts': 20,
   'graphql/paging.search.ts': 12,
   'graphql/compilation.search.ts': 30,

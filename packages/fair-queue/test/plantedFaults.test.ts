@@ -9,8 +9,8 @@ import { Fault } from './simulation/Judge.ts';
 import { type Create, simulate } from './simulation/simulate.ts';
 
 const folder = fileURLToPath(new URL('..', import.meta.url));
-/** As in the test of the scheduler itself. */
-const seeds = 1000;
+/** As `npm test` draws for the scheduler itself. */
+const seeds = 300;
 const events = 1000;
 
 let root: string;

@@ -2,7 +2,7 @@ import { createFairQueue } from '../src/index.ts';
 import { simulate } from './simulation/simulate.ts';
 
 /**
- * `node packages/fair-queue/test/simulate.ts [seeds] [events] [first seed]`: the simulation of `simulation.test.ts` at length; unless
+ * `node packages/fair-queue/test/simulate.ts [seeds] [events] [first seed]`: the simulation of `simulation.search.ts` at length; unless
  * given, a hundred seeds of a million events. It prints what each seed found so far, and ends at the first fault.
  */
 const [, , seeds = '100', events = '1000000', first = '1'] = process.argv;

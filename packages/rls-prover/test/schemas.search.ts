@@ -5,8 +5,8 @@ import { changes, schemas } from './schemas.ts';
 import { startProving } from './support.ts';
 
 /** `SCHEMAS=5000` takes about an hour. `SCHEMA_CHANGES` draws other numbers of changes. */
-const count = Number(process.env.SCHEMAS || sizeOf({ small: 6, whole: 200 }));
-const changeCount = Number(process.env.SCHEMA_CHANGES || sizeOf({ small: 2, whole: 40 }));
+const count = Number(process.env.SCHEMAS || sizeOf({ small: 4, whole: 200 }));
+const changeCount = Number(process.env.SCHEMA_CHANGES || sizeOf({ small: 1, whole: 40 }));
 
 let proving: Awaited<ReturnType<typeof startProving>>;
 beforeAll(async () => {
