@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { Pool } from 'pg';
 import { evaluate, question } from '../authzen/support.ts';
 import { scrape } from '../observability/support.ts';
@@ -48,15 +49,19 @@ const said = (text: string) => service.logs.filter((line) => line.includes(text)
 /** Its data and the server that they came from, as the log has it. */
 async function askWhere(token: string, query: string) {
   const answer = await ask(service, token, query);
-  const id = answer.headers.get('X-Request-Id');
-  let line: { server?: string } | undefined;
-  await until(() => {
-    const found = service.logs.find((text) => text.includes(`"${id}"`) && text.includes('"msg":"request"'));
-    line = found && JSON.parse(found);
-    return !!line;
-  });
+  const line = await requestLine(String(answer.headers.get('X-Request-Id')));
   expect([answer.status, answer.body.errors]).toEqual([200, undefined]);
-  return { data: answer.body.data as Data, server: line?.server };
+  return { data: answer.body.data as Data, server: line.server };
+}
+
+/** The log line of a request. */
+async function requestLine(id: string): Promise<{ server?: string }> {
+  let found: string | undefined;
+  await until(() => {
+    found = service.logs.findLast((text) => text.includes(`"${id}"`) && text.includes('"msg":"request"'));
+    return found !== undefined;
+  });
+  return JSON.parse(found ?? '');
 }
 
 type Data = {
@@ -235,10 +240,8 @@ test('AuthZEN is answered by the replica, unless that lacks what the client has 
   const decide = async (nth: string) => {
     const id = `${token.slice(-12)}-${nth}`;
     const answer = await evaluate(service, token, 'evaluation', body, { 'X-Request-ID': id });
-    const lines = () => service.logs.map((line) => JSON.parse(line));
-    const lineOf = () => lines().find(({ requestId, msg }) => requestId === id && msg === 'request');
-    await until(() => lineOf() !== undefined);
-    return `${(answer.body as { context: { reason: string } }).context.reason} by the ${lineOf().server}`;
+    const { server } = await requestLine(id);
+    return `${(answer.body as { context: { reason: string } }).context.reason} by the ${server}`;
   };
   let nth = 0;
   const isDecided = (decided: string) => until(async () => (await decide(`poll-${nth++}`)) === decided);
@@ -282,6 +285,8 @@ test('no query fails when the replica is stopped, and when it is back it is aske
     while (!stopped) {
       const { status, body } = await ask(service, reader, query);
       answers.push(`${status} ${body.errors?.[0]?.extensions.code ?? ''}`);
+      // Some hundred of each are enough, and leave the processor to the replica's end and start.
+      await delay(10);
     }
   };
   const clients = [count, count, twice, long].map(client);
