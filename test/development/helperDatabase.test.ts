@@ -38,17 +38,39 @@ test.each(names)('a database whose name has %s outlives its helper, and so do it
   try {
     await create(name);
     for (const neighbour of neighbours) await create(neighbour);
+    const helper = helperUrlOf(urlOf(name), 'shadow');
 
-    const used = await withShadow(urlOf(name), async ({ url }) => {
-      await create(`${unique}_other`);
-      await drop(`${unique}_other`);
-      return databaseName(url);
-    });
+    await createHelper(urlOf(name), helper);
+    const { rows } = await withClient(helper, (client) => client.query('select current_database() as used'));
+    await dropHelper(urlOf(name), helper);
 
-    expect(used).toMatch(/^gqs_shadow_[0-9a-f]{16}$/);
+    expect(rows).toEqual([{ used: expect.stringMatching(/^gqs_shadow_[0-9a-f]{16}$/) }]);
     for (const each of [name, ...neighbours]) expect(await rowsOf(each)).toEqual([{ note: 'kept' }]);
   } finally {
     for (const each of [name, ...neighbours]) await drop(each);
+  }
+});
+
+test('the shadow, which has the migrations, is such a helper', async () => {
+  const name = `Own %41 "${unique}" shadowed`;
+  try {
+    await create(name);
+
+    const shadow = await withShadow(urlOf(name), async ({ url }) => {
+      const { rows } = await withClient(url, (client) =>
+        client.query("select to_regclass('app_public.units') as units"),
+      );
+      return { name: databaseName(url), rows };
+    });
+
+    expect(shadow).toEqual({
+      name: databaseName(helperUrlOf(urlOf(name), 'shadow')),
+      rows: [{ units: 'app_public.units' }],
+    });
+    await expect(rowsOf(shadow.name)).rejects.toMatchObject({ code: '3D000' });
+    expect(await rowsOf(name)).toEqual([{ note: 'kept' }]);
+  } finally {
+    await drop(name);
   }
 });
 
