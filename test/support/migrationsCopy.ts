@@ -45,7 +45,9 @@ export async function createMigrationsCopy(): Promise<MigrationsCopy> {
   return {
     root,
     migrate: (await load('src/database/migrations/migrate.ts')).migrate,
-    runDevelopmentCommand: (await load('src/commands/development/runDevelopmentCommand.ts')).runDevelopmentCommand,
+    // It loads the whole service, which most tests of a copy do not need.
+    runDevelopmentCommand: async (...args: Parameters<typeof development.runDevelopmentCommand>) =>
+      (await load('src/commands/development/runDevelopmentCommand.ts')).runDevelopmentCommand(...args),
     commit,
     committed,
     read: (path) => readFile(join(root, path), 'utf8'),
