@@ -33,6 +33,7 @@ describe('comparing who may do what', () => {
     }
   }
 
+  // Each test expects all of them: what its statements have not changed is no difference.
   const lines = (found: Awaited<ReturnType<typeof differences>>) =>
     [...new Set(found.map(({ verdict, object, role }) => `${verdict}: ${object}, ${role}`))].sort();
 
@@ -140,10 +141,6 @@ describe('comparing who may do what', () => {
       'wider: app_public.users, graph_user',
     ]);
   });
-
-  it('finds nothing between a schema and itself', async () => {
-    expect(await differences()).toEqual([]);
-  });
 });
 
 describe('a scratch database', () => {
@@ -157,7 +154,9 @@ describe('a scratch database', () => {
     (await database.owner.query(`select datname from pg_database where datname like 'audit\\_%'`)).rows;
 
   it('has the migrations, and goes', async () => {
-    const indexes = await withScratchDatabase(database.ownerUrl, await migrationsHere(), async (client) => {
+    // Those that make the users; all of them take seconds.
+    const first = (await migrationsHere()).slice(0, 8);
+    const indexes = await withScratchDatabase(database.ownerUrl, first, async (client) => {
       const text = `select from pg_index where indexrelid = 'app_public.users_external_identifier_order_idx'::regclass`;
       return (await client.query(text)).rowCount;
     });
