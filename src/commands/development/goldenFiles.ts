@@ -4,7 +4,6 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'postgraphile/graphql';
 import { createPool } from '../../database/pool/pools.ts';
 import { withClient } from '../../database/pool/withClient.ts';
-import { buildGraph } from '../../graphql/schema/schema.ts';
 import { createLog } from '../../log.ts';
 import { readDatabaseObjects } from './databaseObjects.ts';
 import { readDatabasePage } from './databasePage.ts';
@@ -59,6 +58,8 @@ async function compare(name: string, text: string, normalize = (file: string) =>
 export async function readSchema(url: string): Promise<string> {
   const pool = createPool(url, { poolSize: 1, poolWaitMs: 10_000, statementTimeoutMs: 60_000 }, createLog('silent'));
   try {
+    // PostGraphile loads for a second, which a command that ends before it has built a schema does without.
+    const { buildGraph } = await import('../../graphql/schema/schema.ts');
     const graph = await buildGraph(pool);
     await graph.release();
     return sortedSdl(graph.schema);

@@ -1,11 +1,5 @@
 import type { Config } from '../../config.ts';
 import { createLog } from '../../log.ts';
-import { commit } from './commit.ts';
-import { rehash } from './rehash.ts';
-import { reset } from './reset.ts';
-import { status } from './status.ts';
-import { uncommit } from './uncommit.ts';
-import { updateSchema } from './updateSchema.ts';
 
 export type DevelopmentCommand = 'commit' | 'uncommit' | 'rehash' | 'reset' | 'status' | 'schema';
 
@@ -25,12 +19,22 @@ export async function runDevelopmentCommand(
   // Results are printed; only failures on the way are logged.
   const log = createLog('warn');
   if (command === 'status') {
+    const { status } = await import('./status.ts');
     const differences = await status(config, log);
     for (const line of differences.length > 0 ? differences : ['Migrations, database and golden files agree.'])
       print(line);
     return differences.length > 0 ? 1 : 0;
   }
-  const lines = await { commit, uncommit, rehash, reset, schema: updateSchema }[command](config, args, log);
-  for (const line of lines) print(line);
+  const run = await load[command]();
+  for (const line of await run(config, args, log)) print(line);
   return 0;
 }
+
+/** Each command is loaded alone, since some need PostGraphile, which loads for longer than the others work. */
+const load = {
+  commit: async () => (await import('./commit.ts')).commit,
+  uncommit: async () => (await import('./uncommit.ts')).uncommit,
+  rehash: async () => (await import('./rehash.ts')).rehash,
+  reset: async () => (await import('./reset.ts')).reset,
+  schema: async () => (await import('./updateSchema.ts')).updateSchema,
+};
