@@ -20,9 +20,12 @@ export type Copy = {
   remove(): Promise<void>;
 };
 
-export async function createCopy(): Promise<Copy> {
+/** @param createDataDirectory makes that of its embedded database, an empty one unless given */
+export async function createCopy(
+  createDataDirectory = async () => createTestDataDirectory(await directoryInMemory()),
+): Promise<Copy> {
   const root = await createSourceCopy(copied);
-  const dataDir = await createTestDataDirectory(await directoryInMemory());
+  const dataDir = await createDataDirectory();
   const save = async (sql: string) => {
     const written = join(root, 'migrations/next.sql');
     await writeFile(written, sql);

@@ -2,8 +2,8 @@ import { until } from '../support/until.ts';
 import { createCopy } from './createCopy.ts';
 
 /** `npm run dev` in a copy of its own. */
-export async function startDev() {
-  const copy = await createCopy();
+export async function startDev(createDataDirectory?: () => Promise<string>) {
+  const copy = await createCopy(createDataDirectory);
   const server = copy.start(['dev']);
   await server.says('Save migrations/current.sql');
   return {
