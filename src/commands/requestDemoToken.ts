@@ -4,7 +4,7 @@ import { parseEnv } from 'node:util';
 import type { DatabaseConfig } from '../config.ts';
 import { hasCode } from '../errors/hasCode.ts';
 import { StartupError } from '../errors/startupError.ts';
-import { type DemoEnvironment, demoEnvironmentFile } from '../service/demoAccess.ts';
+import { type DemoEnvironment, demoEnvironmentFile } from '../service/demoEnvironment.ts';
 
 /**
  * Requests an access token of the demo at its token endpoint, as a client does. The service runs.

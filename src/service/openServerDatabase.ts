@@ -8,7 +8,8 @@ import { StartupError } from '../errors/startupError.ts';
 import type { Log } from '../log.ts';
 import { createPasswords } from '../oauth/passwords.ts';
 import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from '../provisioning/demo.ts';
-import { issueDemoToken, writeDemoEnvironment } from './demoAccess.ts';
+import { writeDemoEnvironment } from './demoEnvironment.ts';
+import { issueDemoToken } from './issueDemoToken.ts';
 import type { Resources } from './resources.ts';
 
 /**

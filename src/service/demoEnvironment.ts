@@ -1,11 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Pool } from 'pg';
 import { StartupError } from '../errors/startupError.ts';
-import { findApplication } from '../oauth/client/application.ts';
-import { issueToApplication } from '../oauth/grants/clientCredentials.ts';
-import { noRequest } from '../observability/requestFields.ts';
 import type { DemoCredentials } from '../provisioning/demo.ts';
 
 /** The file in `DATA_DIR` that has the demo's address and credentials as environment variables. */
@@ -39,17 +35,4 @@ export async function writeDemoEnvironment(dataDir: string, url: string, demo: D
   } finally {
     await rm(draft, { force: true });
   }
-}
-
-/**
- * An access token for the command that a start prints, as `demo-backend` gets one by `client_credentials`.
- * It is issued in the database, so that a start makes no request to itself.
- *
- * @returns null when the application is gone, disabled or has lost the scope
- */
-export async function issueDemoToken(owner: Pool): Promise<string | null> {
-  const application = await findApplication(owner, 'demo-backend', noRequest);
-  if (!application?.scopes.includes('app')) return null;
-  const { access_token } = await issueToApplication(owner, application, ['app'], noRequest);
-  return access_token;
 }
