@@ -45,7 +45,7 @@ export async function runPage(
 
 /** npm takes as long to start as the command. The README is pasted with npm itself. */
 const tokenWithoutNpm = `npm() {
-  if [ "$1 $2 $3" = 'run -s token' ]; then shift 3; node src/main.ts token "$@"; else command npm "$@"; fi
+  if [ "$1 $2 $3" = 'run -s token' ]; then shift 3; NODE_COMPILE_CACHE=node_modules/.cache/node node src/main.ts token "$@"; else command npm "$@"; fi
 }`;
 
 const mark = '== the block has ended ==';
