@@ -3,6 +3,7 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
+import { requestDemoToken } from '../../src/commands/requestDemoToken.ts';
 import { toLibpqUrl } from '../../src/connectionUrl.ts';
 import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { createLog } from '../../src/log.ts';
@@ -62,25 +63,38 @@ describe('npm start without a database', () => {
       expect(answer).toHaveProperty('data.app.users.nodes.length', 3);
     });
 
+    it('is for developers: it tells which policy shows a row', async () => {
+      const [token = ''] = commandOf(service).match(/gqs_at_[\w-]+/) ?? [];
+      const headers = { Authorization: `Bearer ${token}` };
+      const url = addressOf(service);
+
+      expect(await (await fetch(`${url}/graphiql`)).text()).toContain('"whyPath":"/graphiql/why"');
+      expect((await fetch(`${url}/graphiql/why/organization`, { headers })).status).toBe(200);
+      expect((await fetch(`${url}/graphiql/why/organization`)).status).toBe(401);
+    });
+
     it('has a command that prints a token of each kind', async () => {
       const scopes = ['app', 'basic', 'me', 'me', 'app'];
-      const args = [['app'], ['basic'], ['external'], ['konrad@demo.test'], []];
+      const { code, stdout } = await runToken('app');
+      const others = [['basic'], ['external'], ['konrad@demo.test'], []].map(requestToken);
 
-      const tokens = await Promise.all(args.map((whose) => runToken(...whose)));
+      const tokens = [stdout.trim(), ...(await Promise.all(others))];
 
-      expect(tokens.map(({ code }) => code)).toEqual([0, 0, 0, 0, 0]);
-      const infos = tokens.map(async ({ stdout }) => {
-        const headers = { Authorization: `Bearer ${stdout.trim()}` };
+      expect(code).toBe(0);
+      const infos = tokens.map(async (token) => {
+        const headers = { Authorization: `Bearer ${token}` };
         return (await (await fetch(`${addressOf(service)}/oauth/token/info`, { headers })).json()) as object;
       });
       expect(await Promise.all(infos)).toEqual(scopes.map((scope) => expect.objectContaining({ scope: [scope] })));
     });
 
-    it.each([
-      ['a word that is no kind', ['dance'], 'there is no dance'],
-      ['a person who is not there', ['nobody@demo.test'], 'User name or password is wrong'],
-    ])('gives no token for %s, and says why', async (_what, args, reason) => {
-      expect(await runToken(...args)).toEqual({ code: 1, stdout: '', stderr: expect.stringContaining(reason) });
+    it('gives no token for a word that is no kind or a person who is not there, and says why', async () => {
+      await expect(requestToken(['nobody@demo.test'])).rejects.toThrow('User name or password is wrong');
+      expect(await runToken('dance')).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining('there is no dance'),
+      });
     });
 
     it('keeps its secrets readable for its owner only', async () => {
@@ -217,6 +231,9 @@ describe('npm start without a database', () => {
     await started.says('curl ');
     return started;
   }
+
+  /** What the command does in its process. */
+  const requestToken = (args: string[]) => requestDemoToken({ kind: 'embedded', dataDir }, args);
 
   /** `npm run -s token`, from another terminal. */
   async function runToken(...args: string[]) {
