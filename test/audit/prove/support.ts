@@ -1,14 +1,14 @@
 import type { ClientBase } from 'pg';
 import { isOpen, type Judgement, type Options, openProver, prove } from 'rls-prover';
 import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
-import { createTestDatabase } from '../../support/database.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 /** Which goals are judged, and whether what is not proven is tried. */
 type Extent = Pick<Options, 'isAsked'> & { isTried?: boolean };
 
-/** A database, and a prover that answers a question that it has been asked before from memory. */
-export async function startProving() {
-  const database = await createTestDatabase();
+/** A database, its own unless given, and a prover that answers a question that it has been asked before from memory. */
+export async function startProving(given?: TestDatabase) {
+  const database = given ?? (await createTestDatabase());
   const prover = await openProver();
 
   /** Judges the database as a statement leaves it, and undoes that. */
@@ -36,7 +36,7 @@ export async function startProving() {
 
   const stop = async () => {
     await prover.close();
-    await database.drop();
+    if (!given) await database.drop();
   };
   return { database, prover, judgeAfter, within, stop };
 }
