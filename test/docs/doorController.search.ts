@@ -12,7 +12,7 @@ import { seed, sizeOf } from '../support/search.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { blocksOf } from './pages.ts';
 
-const changes = Number(process.env.CHANGES || sizeOf({ small: 100, whole: 10_000 }));
+const changes = Number(process.env.CHANGES || sizeOf({ small: 40, whole: 10_000 }));
 const outages = Number(process.env.OUTAGES || sizeOf({ small: 1, whole: 20 }));
 /** As many mutations as a document may have. */
 const perRequest = 20;
