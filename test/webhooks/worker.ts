@@ -1,3 +1,4 @@
+import type { Pool } from 'pg';
 import type { Naming } from '../../plugins/changeNaming.ts';
 import { createSecrets } from '../../src/crypto/secrets.ts';
 import { createPool } from '../../src/database/pool/pools.ts';
@@ -23,13 +24,12 @@ export async function startTestWorker(
   const log = createLog('info', { write: (line) => logs.push(line) });
   const settings = { poolSize: 4, poolWaitMs: 20_000, statementTimeoutMs: 10_000, preparedStatements };
   const pool = createPool(authUrl, settings, log);
-  const graph = await buildGraph(pool);
+  const names = await namingOf(authUrl, pool);
   const secrets = createSecrets(keys.map((key) => Buffer.from(key, 'base64')) as [Buffer, ...Buffer[]]);
-  const naming = () => graph.schema.extensions.changeNaming as Naming;
   const webhooks = startWebhooks({
     pool,
     secrets,
-    naming,
+    naming: () => names,
     allowsPrivate,
     log,
     leaseMs,
@@ -41,9 +41,21 @@ export async function startTestWorker(
     logs,
     async stop() {
       await webhooks.stop();
-      await graph.release();
       await pool.end();
       closed();
     },
   };
 }
+
+/** What the graph calls rows of each table. A file's workers share it, since building the schema takes longer than most of them work. */
+async function namingOf(authUrl: string, pool: Pool): Promise<Naming> {
+  const known = namings.get(authUrl);
+  if (known) return known;
+  const graph = await buildGraph(pool);
+  const naming = graph.schema.extensions.changeNaming as Naming;
+  await graph.release();
+  namings.set(authUrl, naming);
+  return naming;
+}
+
+const namings = new Map<string, Naming>();
