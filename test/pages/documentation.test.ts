@@ -5,6 +5,7 @@ import type { Browser, Page } from 'playwright-core';
 import { launchBrowser, type OpenPage, openPage } from '../support/browser.ts';
 import { type Demo, startTestDemo } from '../support/demo.ts';
 import { until } from '../support/until.ts';
+import { describeExamples } from './documentationExamples.ts';
 
 describe('the documentation', () => {
   let demo: Demo;
@@ -222,6 +223,9 @@ describe('the documentation', () => {
     await until(async () => (await plain.title()).startsWith('User'));
     await context.close();
   });
+
+  // Last, since they change the demo.
+  describe('its examples', () => describeExamples(() => ({ demo, browser })));
 });
 
 /** Words of the tables that are on more than one line. */

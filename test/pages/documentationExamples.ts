@@ -2,28 +2,23 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
-import { launchBrowser, type OpenPage, openPage } from '../support/browser.ts';
-import { type Demo, getDemoToken, startTestDemo } from '../support/demo.ts';
+import { type OpenPage, openPage } from '../support/browser.ts';
+import { type Demo, getDemoToken } from '../support/demo.ts';
 import { until } from '../support/until.ts';
 
-// Every command that the documentation shows, as it stands there, against the demo.
-describe('the documentation', () => {
+/** Tests of every command that the documentation shows, as it stands there, against the demo, which they change. */
+export function describeExamples(of: () => { demo: Demo; browser: Browser }): void {
   let demo: Demo;
-  let browser: Browser;
   let opened: OpenPage;
   let page: Page;
 
   beforeAll(async () => {
-    demo = await startTestDemo();
-    browser = await launchBrowser();
-    opened = await openPage(browser, { baseUrl: demo.url, width: 1280 });
+    ({ demo } = of());
+    opened = await openPage(of().browser, { baseUrl: demo.url, width: 1280 });
     ({ page } = opened);
   });
 
-  afterAll(async () => {
-    await browser.close();
-    await demo.stop();
-  });
+  afterAll(() => opened.close());
 
   it('has an example of every operation, each of which the demo answers', async () => {
     const roots = (await rootFields(demo)).toSorted();
@@ -81,7 +76,7 @@ describe('the documentation', () => {
       { data: { viewer: { fullName: 'Ada Lovelace' } } },
     ]);
   });
-});
+}
 
 type Example = { of: string; command: string };
 
