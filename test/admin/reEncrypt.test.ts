@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { reEncrypt } from '../../src/commands/admin/reEncrypt.ts';
 import { isCheckedKey, type SecretKeyCheck } from '../../src/crypto/secretKeyCheck.ts';
 import { createSecrets } from '../../src/crypto/secrets.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { admin, expectDone, expectFailure } from './inProcess.ts';
@@ -15,14 +15,17 @@ const [underOld, underNew, underForeign] = [oldKey, newKey, foreignKey].map((key
 ];
 const keys = { SECRET_KEY: newKey.toString('base64'), SECRET_KEY_PREVIOUS: oldKey.toString('base64') };
 
-let database: TestDatabase;
+let database: EmptiedDatabase;
 let organizationId: string;
+beforeAll(async () => {
+  database = await createEmptiedDatabase();
+});
 beforeEach(async () => {
-  database = await createTestDatabase();
   const { rows } = await database.owner.query(`insert into app_hidden.organizations (name) values ('A') returning id`);
   organizationId = rows[0].id;
 });
-afterEach(() => database.drop());
+afterEach(() => database.empty());
+afterAll(() => database.drop());
 
 async function insertUser(secrets = underOld, token: string = randomUUID()): Promise<{ id: string; token: string }> {
   const id = randomUUID();

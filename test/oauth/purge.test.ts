@@ -4,16 +4,18 @@ import { createLog } from '../../src/log.ts';
 import { purgeExpired, type RunQuery } from '../../src/oauth/purge/purgeExpired.ts';
 import { startPurging } from '../../src/oauth/purge/startPurging.ts';
 import { createMetrics } from '../../src/observability/metrics/createMetrics.ts';
-import { createTestDatabase, preparedStatements, type TestDatabase } from '../support/database.ts';
+import { preparedStatements } from '../support/database.ts';
+import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import { until } from '../support/until.ts';
 
-let database: TestDatabase;
+let database: EmptiedDatabase;
 let query: RunQuery;
-beforeEach(async () => {
-  database = await createTestDatabase();
+beforeAll(async () => {
+  database = await createEmptiedDatabase();
   query = (statement) => database.owner.query(statement);
 });
-afterEach(() => database.drop());
+afterEach(() => database.empty());
+afterAll(() => database.drop());
 
 /** Two organizations, each with an application, a person and a session of hers. */
 async function insertOwners(): Promise<void> {

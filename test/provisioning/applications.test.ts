@@ -1,17 +1,17 @@
 import { hashToken } from '../../src/token/format.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import { acme, apply, backend, everyRow, mobile, problemsOf } from './support.ts';
 
 describe('provisioning applications', () => {
-  let database: TestDatabase;
+  let database: EmptiedDatabase;
 
-  beforeEach(async () => {
-    database = await createTestDatabase();
+  beforeAll(async () => {
+    database = await createEmptiedDatabase();
   });
 
-  afterEach(async () => {
-    await database.drop();
-  });
+  afterEach(() => database.empty());
+
+  afterAll(() => database.drop());
 
   const [first, second, third] = ['first', 'second', 'third'].map(
     (name) => `${name}-secret-of-more-than-32-characters`,

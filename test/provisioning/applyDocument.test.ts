@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
 import { Pool } from 'pg';
 import { createSecrets } from '../../src/crypto/secrets.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import {
   acme,
   ada,
@@ -20,15 +20,15 @@ import {
 } from './support.ts';
 
 describe('applying a document', () => {
-  let database: TestDatabase;
+  let database: EmptiedDatabase;
 
-  beforeEach(async () => {
-    database = await createTestDatabase();
+  beforeAll(async () => {
+    database = await createEmptiedDatabase();
   });
 
-  afterEach(async () => {
-    await database.drop();
-  });
+  afterEach(() => database.empty());
+
+  afterAll(() => database.drop());
 
   /** One value per row. */
   const values = async (statement: string, parameters: unknown[] = []): Promise<unknown[]> => {

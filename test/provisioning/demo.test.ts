@@ -1,22 +1,22 @@
 import { verify } from '@node-rs/argon2';
 import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from '../../src/provisioning/demo.ts';
 import { hashToken } from '../../src/token/format.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import { testPasswords } from '../support/passwords.ts';
 import { apply, everyRow, testSecrets } from './support.ts';
 
 const sealing = { secrets: testSecrets, passwords: testPasswords };
 
 describe('the demo', () => {
-  let database: TestDatabase;
+  let database: EmptiedDatabase;
 
-  beforeEach(async () => {
-    database = await createTestDatabase();
+  beforeAll(async () => {
+    database = await createEmptiedDatabase();
   });
 
-  afterEach(async () => {
-    await database.drop();
-  });
+  afterEach(() => database.empty());
+
+  afterAll(() => database.drop());
 
   it('is an organization whose credentials open it', async () => {
     const credentials = createDemoCredentials();

@@ -1,11 +1,12 @@
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import { acme, apply, everyRow, headquarters, pathsOf, problemsOf, user } from './support.ts';
 
-let database: TestDatabase;
-beforeEach(async () => {
-  database = await createTestDatabase();
+let database: EmptiedDatabase;
+beforeAll(async () => {
+  database = await createEmptiedDatabase();
 });
-afterEach(() => database.drop());
+afterEach(() => database.empty());
+afterAll(() => database.drop());
 
 const [january, february] = ['2027-01-31T18:00:00+01:00', '2027-02-28T18:00:00+01:00'];
 const granting = (...accessibleUnits: unknown[]) =>

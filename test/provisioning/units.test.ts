@@ -1,16 +1,16 @@
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import { acme, apply, everyRow, problemsOf, user } from './support.ts';
 
 describe('provisioning units', () => {
-  let database: TestDatabase;
+  let database: EmptiedDatabase;
 
-  beforeEach(async () => {
-    database = await createTestDatabase();
+  beforeAll(async () => {
+    database = await createEmptiedDatabase();
   });
 
-  afterEach(async () => {
-    await database.drop();
-  });
+  afterEach(() => database.empty());
+
+  afterAll(() => database.drop());
 
   type Tree = { externalIdentifier: string; name: string; children: Tree[] };
   const unit = (name: string, ...children: Tree[]): Tree => ({
