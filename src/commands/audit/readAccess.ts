@@ -92,13 +92,14 @@ const bypasses = `
   where kind not in ('history', 'owner')
   group by 1`;
 
+// The policies' expressions as one text: PostgreSQL would print them again for each function.
 const definitions = `
+  with expressions as materialized (select string_agg(concat_ws(' ', using_expression, check_expression), ' ') as text from audit.policies)
   select r.name, pg_get_viewdef(r.relation) as text from audit.relations r where r.kind like '%view'
   union all
   select f.name, pg_get_functiondef(f.function)
-  from audit.functions f
-  where f.definer
-    or exists (select from audit.policies p where concat(p.using_expression, p.check_expression) like '%' || split_part(f.name, '(', 1) || '(%')`;
+  from audit.functions f, expressions e
+  where f.definer or strpos(e.text, split_part(f.name, '(', 1) || '(') > 0`;
 
 /**
  * All principals, and each role without claims.
