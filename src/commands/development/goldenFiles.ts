@@ -20,9 +20,11 @@ export type GoldenFile = {
 /**
  * The golden files (snapshots) that differ from the database.
  * They are the schema of GraphQL, `docs/database.md`, and each object of the database.
+ *
+ * @param given the objects of the database, if they have been read
  */
-export async function staleGoldenFiles(ownerUrl: string): Promise<GoldenFile[]> {
-  const objects = await withClient(ownerUrl, readDatabaseObjects);
+export async function staleGoldenFiles(ownerUrl: string, given?: ReadonlyMap<string, string>): Promise<GoldenFile[]> {
+  const objects = given ?? (await withClient(ownerUrl, readDatabaseObjects));
   const gone = [...(await listObjects()).difference(objects)].map((path) => [path, ''] as const);
   const files = await Promise.all([
     compare('test/graphql/schema.graphql', await readSchema(ownerUrl), (text) => sortedSdl(buildSchema(text))),

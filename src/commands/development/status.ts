@@ -41,10 +41,13 @@ async function findDifferences(client: Client, ownerUrl: string): Promise<string
   if (broken.length > 0) return [...broken, ...ofCurrent, ...uncommitted, ...missing];
 
   return withShadow(ownerUrl, async ({ url, applyCurrent }) => {
-    const known = [...ofCurrent, ...uncommitted, ...describeStale(await staleGoldenFiles(url)), ...missing];
+    const committed = await withClient(url, readDatabaseObjects);
+    const known = [...ofCurrent, ...uncommitted, ...describeStale(await staleGoldenFiles(url, committed)), ...missing];
     if (ofCurrent.length + missing.length > 0) return known;
     await applyCurrent();
-    return [...known, ...(await foreignObjects(ownerUrl, url))];
+    // Reading the objects takes as long as making them.
+    const made = isBlank(current) ? committed : await withClient(url, readDatabaseObjects);
+    return [...known, ...foreignObjects(made, await withClient(ownerUrl, readDatabaseObjects))];
   });
 }
 
@@ -90,11 +93,7 @@ function unlikeCurrent(current: string, applied: string): string[] {
 const isBlank = (sql: string) => sql.replace(/--.*|\/\*[\s\S]*?\*\//g, '').trim() === '';
 
 /** Objects that only the database has, or only the migrations make. */
-async function foreignObjects(ownerUrl: string, shadowUrl: string): Promise<string[]> {
-  const [made, found] = await Promise.all([
-    withClient(shadowUrl, readDatabaseObjects),
-    withClient(ownerUrl, readDatabaseObjects),
-  ]);
+function foreignObjects(made: ReadonlyMap<string, string>, found: ReadonlyMap<string, string>): string[] {
   const paths = [...new Set([...made.keys(), ...found.keys()])].sort();
   const lines = paths.flatMap((path) =>
     compareLines(made.get(path), found.get(path)).map((line) => {
