@@ -14,9 +14,9 @@ export type Catalogue = {
   builtins: ReadonlyMap<string, Builtin>;
   /** Types whose equality is identity, by the family within which they are compared. */
   families: ReadonlyMap<string, string>;
-  /** Operators between types of PostgreSQL's that are not its own, by name. */
+  /** Names of the database's operators, but of those in C on types of their own, as extensions bring them. */
   operators: ReadonlySet<string>;
-  /** What PostgreSQL's operators yield for a type on their left, `->> jsonb`, where that does not depend on the right. */
+  /** The results of PostgreSQL's operators by the type on their left, `->> jsonb`, where they do not depend on the right. */
   results: ReadonlyMap<string, Result>;
   /** Casts between these, `from to`. */
   casts: ReadonlySet<string>;
@@ -26,7 +26,7 @@ export type Catalogue = {
   ownNames: ReadonlySet<string>;
   /** Domains whose check calls a function of the database's own, and types that are made of them. */
   checkedTypes: ReadonlySet<string>;
-  /** Functions of casts that PostgreSQL makes where nobody writes one. */
+  /** Functions of casts that PostgreSQL makes where none is written. */
   implicitCasts: ReadonlySet<string>;
   /** Composite types, which are null when their parts are. */
   composites: ReadonlySet<string>;
@@ -45,7 +45,7 @@ export type Relation = {
   columns: readonly Column[];
   checks: readonly string[];
   foreignKeys: readonly ForeignKey[];
-  /** What foreign keys do to its rows when the rows that they refer to are deleted or get another key. */
+  /** The actions of its foreign keys, when a row that one of its rows refers to is deleted or gets another key. */
   actions: readonly Action[];
   /** Columns that no two rows share, none of them null. */
   keys: readonly (readonly string[])[];
@@ -57,7 +57,7 @@ export type Relation = {
   isInvoker: boolean;
   /** Whether its conditions are asked before those of who reads it. */
   isBarrier: boolean;
-  /** Columns that a command writes though nobody names them: triggers assign them, or they are generated. */
+  /** Columns that a command writes without naming them: triggers assign them, or they are generated. */
   assigned: { insert: readonly string[]; update: readonly string[] };
   /** Whether rules or triggers do something else than what a command says. */
   isRewritten: boolean;
@@ -116,7 +116,7 @@ export type Routine = {
   isOfRows: boolean;
   /** A call by its name and this number of arguments can mean nothing else: no defaults, no `variadic`, no results among the parameters. */
   isExact: boolean;
-  /** A hash of what it does: its body, language, settings and rights. */
+  /** A hash of what it does: its body, language, settings and owner, and those of the functions that it calls. */
   hash: string;
   owner: string;
   /** Settings that hold while it runs, such as `search_path=pg_catalog, pg_temp`. */

@@ -1,17 +1,15 @@
 import type { Catalogue, Routine } from './catalogue.ts';
 import { findUnknown } from './constructs.ts';
-import { effectsOf } from './effects.ts';
+import { calledBy, effectsOf } from './effects.ts';
 import { createEnvironment } from './environment.ts';
 import { isPlain } from './functions.ts';
 import { actingRoles } from './goals.ts';
 import type { Judgement } from './interface.ts';
-import { readsBreaking } from './invariants.ts';
+import { readsBreaking, readsWithin } from './invariants.ts';
 import type { Judging } from './judgeGoal.ts';
 import { and, or } from './logic.ts';
-import { namesIn } from './names.ts';
-import { NotUnderstood, type Parser, type SelectStmt, selectsIn } from './parse.ts';
+import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
 import { Problem } from './problem.ts';
-import { forSome } from './query.ts';
 import { assumedOf, type Given } from './questions.ts';
 import { emptyScope, type Scope } from './scope.ts';
 import { queriesBelow } from './views.ts';
@@ -57,9 +55,8 @@ async function brokenByBody(routine: Routine, role: string, { given, prover: { s
  * For each invariant, the question whether a row that the function reads can break it.
  * Or why there is no such question.
  *
- * Sound: a body of one select does nothing but read, if what it calls does. Each select within it, at whatever depth, is asked by itself
- * with its owner's rights, what comes from outside of it left open. A call of anything that could read by itself is no such body, also by an
- * operator, a cast or a view.
+ * Sound: a body of one select does nothing but read, if the functions that it calls do. The formula asks of each select within it, and within the
+ * views that it reads. A body that calls a function that may read is not understood, also by an operator, a cast or a view.
  */
 export function questionsOfBody(
   routine: Routine,
@@ -72,25 +69,20 @@ export function questionsOfBody(
   if (!body || !isPlain(routine)) return 'its body is more than one select';
   const unknown = findUnknown({ SelectStmt: body }) ?? effectsOf(routine, catalogue, parser).unknown;
   if (unknown) return `not understood: ${unknown}`;
-  const mayRead = (name: string) =>
-    (catalogue.functions.get(name) ?? []).some((called) => {
-      const { unknown, reads, writes } = effectsOf(called, catalogue, parser);
-      return called.isDefiner || unknown !== null || reads || writes;
-    });
-  const { calls } = namesIn([body, ...queriesBelow(body, catalogue, parser)]);
-  if (effectsOf(routine, catalogue, parser).writes || [...calls].some(mayRead))
+  const mayRead = (called: Routine) => {
+    const { unknown, reads, writes } = effectsOf(called, catalogue, parser);
+    return called.isDefiner || unknown !== null || reads || writes;
+  };
+  const called = calledBy([body, ...queriesBelow(body, catalogue, parser)], catalogue);
+  if (effectsOf(routine, catalogue, parser).writes || called.some(mayRead))
     return 'its body calls what may read or change more';
-  const casts = [...catalogue.functions].filter(
-    ([name, all]) => all.some((one) => catalogue.implicitCasts.has(one.signature)) && mayRead(name),
-  );
-  if (casts.length > 0) return 'its body may cast by a function that may read or change more';
+  const casts = [...catalogue.functions.values()].flat().filter((one) => catalogue.implicitCasts.has(one.signature));
+  if (casts.some(mayRead)) return 'its body may cast by a function that may read or change more';
   return [...new Set(invariants.map(({ name }) => name))].map((name) => {
     const problem = new Problem();
     const env = createEnvironment(given, problem, routine.owner, routine.signature);
-    const formulas = selectsIn(body).map((select) =>
-      forSome(select, scopeWithin(routine, problem), env, (_row, within) =>
-        readsBreaking(name, role, invariants, within),
-      ),
+    const formulas = readsWithin(body, scopeWithin(routine, problem), env, (within) =>
+      readsBreaking(name, role, invariants, within),
     );
     const [actor, ...others] = actingRoles(role, catalogue);
     const assumed =

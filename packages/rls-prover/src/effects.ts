@@ -1,8 +1,8 @@
 import type { Catalogue, Routine } from './catalogue.ts';
-import { namesIn } from './names.ts';
+import { namesIn, partsOf } from './names.ts';
 import { type Body, NotUnderstood, type Parser } from './parse.ts';
 
-/** What a function may do beside computing a value. */
+/** The side effects that a function may have. */
 export type Effects = {
   /** The first thing that is not understood, such as running text. */
   unknown: string | null;
@@ -27,16 +27,16 @@ const kinds =
 /**
  * Finds what a function and all that it calls may do, to a fixed point.
  *
- * Sound by an allowlist: statements that read or change rows do so with the rights of who runs them. What else a statement is, text that is run,
- * settings, other languages, names without a schema that are not PostgreSQL's, and PostgreSQL's own functions that are not harmless
- * are not understood. It is the union of what each function does that can be reached by calls.
+ * Sound by an allowlist: statements that read or change rows do so with the rights of the role that runs them. These are not understood: other
+ * statements, text that is run, settings, other languages, names without a schema that are not PostgreSQL's, and PostgreSQL's own functions that
+ * are not harmless. The effects are the union of those of all functions that calls can reach.
  */
 export function effectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): Effects {
   const known = memory.get(routine);
   if (known) return known;
   const own = (one: Routine) => ownEffectsOf(one, catalogue, parser);
   const all = reachedFrom(routine, own);
-  // What runs with its owner's rights, and may be called, is judged by itself.
+  // A definer that clients may call has a judgement of its own.
   const judged = reachedFrom(routine, own, ({ isDefiner, callers }) => isDefiner && callers.length > 0);
   const [found] = judged.map(own).filter(({ unknown }) => unknown !== null);
   const effects: Effects = {
@@ -67,7 +67,7 @@ function reachedFrom(
   return [...reached];
 }
 
-/** What the text of a function says, and which functions of the database's own it names. */
+/** The effects of a function's own text, and the database's functions that it names. */
 function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): OwnEffects {
   const known = ownMemory.get(routine);
   if (known) return known;
@@ -79,7 +79,7 @@ function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): O
     const body = bodyOf(routine, parser);
     if (typeof body === 'string')
       return { ...none, unknown: `${body} in ${routine.name}`, reads: false, writes: false };
-    const { calls, keys } = namesIn(body.statements);
+    const { keys } = namesIn(body.statements);
     const [problem] = problemsOf(routine, body, catalogue);
     return {
       place,
@@ -87,22 +87,30 @@ function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): O
       reads: keys.has('RangeVar'),
       writes: ['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'].some((key) => keys.has(key)),
       assigned: body.assigned,
-      called: [...calls]
-        .filter((name) => !isBuiltin(name, catalogue))
-        .flatMap((name) => catalogue.functions.get(name) ?? []),
+      called: calledBy(body.statements, catalogue),
     };
   })();
   ownMemory.set(routine, effects);
   return effects;
 }
 
-/** What is not understood of a function's own text. */
+/** The database's functions that parse trees may call. A field may be a call, too: `u.name` is `name(u)` (parse_func.c, ParseFuncOrColumn). */
+export function calledBy(trees: object, { functions }: Catalogue): Routine[] {
+  const { calls, fields } = namesIn(trees);
+  return [...functions].flatMap(([name, overloads]) =>
+    calls.has(name)
+      ? overloads
+      : overloads.filter(({ parameters }) => parameters.length === 1 && fields.has(partsOf(name).at(-1) ?? '')),
+  );
+}
+
+/** The parts of a function's own text that are not understood. */
 function problemsOf(
   routine: Routine,
   { kinds: found, statements: all, variables }: Body,
   catalogue: Catalogue,
 ): string[] {
-  const { calls, operators, types, changed } = namesIn(all);
+  const { calls, fields, operators, types, changed } = namesIn(all);
   const isOwn = (name: string) =>
     name.includes('.') ? !name.startsWith('pg_catalog.') : catalogue.operators.has(name);
   const casts = new Set([...catalogue.casts].flatMap((cast) => cast.split(' ')));
@@ -115,7 +123,9 @@ function problemsOf(
       .filter((kind) => !kinds.test(kind))
       .map((kind) => (/^dyn/.test(kind) ? 'text that is run' : `the statement ${kind}`)),
     ...all.flatMap((statement) => Object.keys(statement).filter((tag) => !statements.test(tag))),
-    ...[...calls].filter((name) => !isKnown(name, catalogue)).map((name) => `call of ${name}`),
+    ...[...calls, ...[...fields].filter((name) => catalogue.builtins.get(name)?.returns[1] !== undefined)]
+      .filter((name) => !isKnown(name, catalogue))
+      .map((name) => `call of ${name}`),
     ...[...operators].filter(isOwn).map((name) => `operator ${name}`),
     ...[...catalogue.checkedTypes]
       .filter(
@@ -163,7 +173,7 @@ function bodyOf({ language, body, source }: Routine, parser: Parser): Body | str
 
 /**
  * Whether one of PostgreSQL's own functions reads no table by a name, runs no text, sets nothing and writes nothing.
- * An immutable one does not, by its definition. Of the others, these are known not to.
+ * An immutable one does not, by its definition. The others are listed here.
  */
 export const isHarmless = (name: string, volatility: 'i' | 's' | 'v'): boolean =>
   volatility === 'i' || harmless.has(name) || patterns.test(name);

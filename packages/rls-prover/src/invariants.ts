@@ -4,9 +4,20 @@ import { translateWhole } from './expression.ts';
 import { isAbout, otherChild, predicates, type Stated } from './goals.ts';
 import { and, isTrue, not, or, type Scalar } from './logic.ts';
 import { referencesIn } from './names.ts';
-import type { Node } from './parse.ts';
-import { type Environment, everything, isMember, type Row, type Scope, type World } from './scope.ts';
-import { cast, literal } from './values.ts';
+import { type Node, type SelectStmt, selectsIn } from './parse.ts';
+import {
+  anyAlias,
+  deepest,
+  type Environment,
+  emptyScope,
+  everything,
+  isMember,
+  type Row,
+  type Scope,
+  type World,
+} from './scope.ts';
+import { cast, literal, open } from './values.ts';
+import { viewsOf } from './views.ts';
 
 /** Whether one of the rows that a query has read breaks what must hold of its table. */
 export function readsBreaking(name: string, role: string, invariants: readonly Stated[], env: Environment): string {
@@ -20,6 +31,29 @@ export function readsBreaking(name: string, role: string, invariants: readonly S
       .map((one) => not(holds(one, row, row, env)));
   });
   return or(...broken);
+}
+
+/**
+ * Asks of each select within a query, and within the views that it reads, whether it reads rows of a kind.
+ * What comes from outside of a select is left open, so that its reads count also where the query shows nothing of them.
+ */
+export function readsWithin(
+  query: SelectStmt,
+  scope: Scope,
+  env: Environment,
+  ask: (within: Environment) => string,
+): string[] {
+  if (env.depth > deepest) return ['true'];
+  const { catalogue, parser, language } = env;
+  // Another value wherever it is named: two columns of one name may be those of two tables.
+  const outside: Row = { columns: ['?'], column: () => open('a column from outside of a subquery', env) };
+  const inner = { ...scope, parent: { rows: [[anyAlias, outside] as const] } };
+  const own = selectsIn(query).map((select) => language.forSome(select, inner, env, (_row, within) => ask(within)));
+  const below = viewsOf(query, catalogue).flatMap(({ name, definition, isInvoker, owner }) => {
+    const within = { ...env, actor: isInvoker ? env.actor : owner, source: name, depth: env.depth + 1 };
+    return readsWithin(parser.query(definition ?? ''), emptyScope, within, ask);
+  });
+  return [...own, ...below];
 }
 
 /** Whether a relation has the columns that an invariant speaks of. */

@@ -19,10 +19,12 @@ export const partsOf = (printed: string): string[] =>
 export const unquoted = (printed: string): string => joined(partsOf(printed));
 
 /**
- * What parse trees mention: functions, operators, types and relations by name, the relations that statements change, and all keys of nodes,
- * such as `whereClause`.
+ * The names in parse trees: of functions, operators, types and relations, of fields such as `name` in `u.name`, of relations that statements
+ * change, and all keys of nodes, such as `whereClause`.
  */
-type Names = Readonly<Record<'calls' | 'operators' | 'types' | 'relations' | 'changed' | 'keys', ReadonlySet<string>>>;
+type Names = Readonly<
+  Record<'calls' | 'fields' | 'operators' | 'types' | 'relations' | 'changed' | 'keys', ReadonlySet<string>>
+>;
 
 const memory = new WeakMap<object, Names>();
 
@@ -31,7 +33,7 @@ export function namesIn(trees: object): Names {
   const known = memory.get(trees);
   if (known) return known;
   const [calls, types, relations, keys] = [new Set<string>(), new Set<string>(), new Set<string>(), new Set<string>()];
-  const changed = new Set<string>();
+  const [changed, fields] = [new Set<string>(), new Set<string>()];
   // A `case` with an argument and `using` compare without saying so.
   const operators = new Set(['=']);
   const targets: Readonly<Record<string, Set<string>>> = {
@@ -48,6 +50,8 @@ export function namesIn(trees: object): Names {
       if (key === 'funcname') calls.add(pathOf(value) + givenTo(node as FuncCall));
       // The catalogue has the names of types without quotes.
       else if (key === 'names') types.add(textsOf(value).join('.'));
+      else if (key === 'fields' || key === 'indirection')
+        for (const field of textsOf(key === 'fields' ? value.slice(1) : value)) fields.add(field);
       else if (Array.isArray(value)) targets[key]?.add(pathOf(value));
       else if (key === 'relname' && 'schemaname' in node)
         relations.add(joined([String(node.schemaname), String(value)]));
@@ -55,7 +59,7 @@ export function namesIn(trees: object): Names {
     }
   };
   walk(trees);
-  const names = { calls, operators, types, relations, changed, keys };
+  const names = { calls, fields, operators, types, relations, changed, keys };
   memory.set(trees, names);
   return names;
 }

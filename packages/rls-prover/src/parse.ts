@@ -9,11 +9,11 @@ export type Parser = {
   query(text: string): SelectStmt;
   /** The expression that a function of PL/pgSQL returns, if it does nothing else. */
   returned(source: string | null): string | null;
-  /** All statements of a function, expressions as selects. @throws {Error} when it is not parsed */
+  /** All statements of a function, its expressions and the defaults of its parameters as selects. @throws {Error} when it is not parsed */
   body(language: string, body: string, source: string | null): Body;
 };
 
-/** What a function consists of. */
+/** The parts of a function's body. */
 export type Body = {
   statements: Node[];
   /** The kinds of PL/pgSQL's statements, such as `dynexecute`. */
@@ -24,18 +24,21 @@ export type Body = {
   assigned: readonly string[] | null;
 };
 
-/** Loads the parser. It parses a text once: trees are shared, and nobody changes them. */
+/** Loads the parser. It parses a text once: trees are shared and never changed. */
 export async function loadParser(): Promise<Parser> {
   await loadModule();
 
   const query = remembered(parseQuery);
   const [bodyOfSql, bodyOfPlPgSql] = [remembered(parseSql), remembered(parsePlPgSql)];
+  const defaultsOf = remembered(parseDefaults);
   return {
     query,
     body(language, body, source) {
-      if (language === 'sql') return bodyOfSql(body);
-      if (language !== 'plpgsql' || source === null) throw new NotUnderstood(`the language ${language}`);
-      return bodyOfPlPgSql(source);
+      if (language !== 'sql' && (language !== 'plpgsql' || source === null))
+        throw new NotUnderstood(`the language ${language}`);
+      const own = language === 'sql' ? bodyOfSql(body) : bodyOfPlPgSql(source ?? '');
+      const defaults = source === null ? [] : defaultsOf(source);
+      return defaults.length > 0 ? { ...own, statements: [...own.statements, ...defaults] } : own;
     },
     expression(text) {
       const [target] = query(`select ${text}`).targetList ?? [];
@@ -77,6 +80,17 @@ function parseReturned(source: string | null): string | null {
   // PL/pgSQL adds an empty return at the end.
   const isAll = others.every(({ PLpgSQL_stmt_return: end }) => end && !end.expr) && !body?.exceptions;
   return (isAll && statement?.PLpgSQL_stmt_return?.expr?.PLpgSQL_expr.query) || null;
+}
+
+/** The defaults of a function's parameters, each as a select: a call that leaves out the argument runs it. */
+function parseDefaults(source: string): Node[] {
+  if (!/ DEFAULT /.test(source)) return [];
+  const [statement] = statementsOf(source);
+  const { parameters = [] } = statement && 'CreateFunctionStmt' in statement ? statement.CreateFunctionStmt : {};
+  return parameters.flatMap((one): Node[] => {
+    const val = 'FunctionParameter' in one ? one.FunctionParameter.defexpr : undefined;
+    return val ? [{ SelectStmt: { targetList: [{ ResTarget: { val } }] } }] : [];
+  });
 }
 
 function parseSql(body: string): Body {

@@ -15,14 +15,13 @@ import {
   statedOf,
 } from './goals.ts';
 import type { Claim } from './interface.ts';
-import { claimsOf, holds, isStatedOf, readsBreaking } from './invariants.ts';
+import { claimsOf, holds, isStatedOf, readsBreaking, readsWithin } from './invariants.ts';
 import { and, isTrue, not, or } from './logic.ts';
-import { type Parser, selectsIn } from './parse.ts';
+import type { Parser } from './parse.ts';
 import { Problem } from './problem.ts';
-import { forSome } from './query.ts';
 import { forSomeRow } from './rows.ts';
-import { deepest, type Environment, emptyScope, everything, isMember, type Row, rowOf, type Scope } from './scope.ts';
-import { baseOf, isLeaking, viewsOf } from './views.ts';
+import { type Environment, emptyScope, everything, isMember, type Row, rowOf, type Scope } from './scope.ts';
+import { baseOf, isLeaking } from './views.ts';
 
 /** The database, and the statements about it that are judged. */
 export type Given = {
@@ -30,7 +29,7 @@ export type Given = {
   parser: Parser;
   claims: readonly Claim[];
   invariants: readonly Stated[];
-  /** What is true of every client's claims. */
+  /** The assumptions about every client's claims. */
   assumed?: readonly string[];
 };
 
@@ -62,7 +61,7 @@ export function questionOf(goal: BoundGoal, given: Given, withReferences = false
   return { problem, formula: or(...formulas) };
 }
 
-/** What the server sees to of the claims of a client with the actor's role. */
+/** The assumptions about the claims of a client with the actor's role. */
 export function assumedOf({ assumed = [], parser }: Given, env: Environment): string {
   const scope: Scope = { rows: [['claims', claimsOf(env)]] };
   return and(
@@ -110,7 +109,7 @@ function rowsOf(relation: Relation, { env, withReferences }: Asked) {
   };
 }
 
-/** What of a table has no stated meaning: its kind, rules, and children of which something else must hold. */
+/** Finds a part of a table without a stated meaning: its kind, a rule, or a child that has another invariant. */
 function findUnknownRelation(relation: Relation, { goal, invariants, env }: Asked): string | null {
   const { name, kind, isRewritten } = relation;
   if (kind !== 'table' && kind !== 'partition') return `the ${kind} ${name}`;
@@ -150,21 +149,12 @@ function violationInView(view: Relation, invariant: Stated, asked: Asked): strin
     const own = isOwn ? [not(holds(invariant, row, row, within))] : [];
     return or(...own, readsBreaking(invariant.name, goal.role, invariants, within));
   });
-  return shown === 'false' ? shown : or(shown, ...hiddenReads(view, env, asked));
-}
-
-/** The rows that a view reads by its subqueries, at any depth. The rows outside of each subquery are left open. */
-function hiddenReads(view: Relation, env: Environment, asked: Asked): string[] {
-  if (view.definition === null || env.depth > deepest) return [];
-  const { goal, invariants } = asked;
   const within = { ...env, actor: view.isInvoker ? env.actor : view.owner, source: view.name, depth: env.depth + 1 };
-  const query = env.parser.query(view.definition);
-  const own = selectsIn(query).map((select) =>
-    forSome(select, emptyScope, within, (_row, inner) =>
-      readsBreaking(goal.invariant.name, goal.role, invariants, inner),
-    ),
+  const query = env.parser.query(view.definition ?? '');
+  const hidden = readsWithin(query, emptyScope, within, (inner) =>
+    readsBreaking(invariant.name, goal.role, invariants, inner),
   );
-  return [...own, ...viewsOf(query, env.catalogue).flatMap((other) => hiddenReads(other, within, asked))];
+  return or(shown, ...hidden);
 }
 
 /** Whether a command on a view breaks the invariant of the same name of the view's table. */

@@ -113,9 +113,9 @@ const builtinsStatement = `
 const ownStatement = `
   select
     array(
-      select o.oprname::text from pg_operator o
-      where ${isOwn('o.oid')} and not exists (
-        select from pg_type t where t.oid in (o.oprleft, o.oprright) and t.typnamespace <> 'pg_catalog'::regnamespace and t.typtype not in ('e', 'd'))) as operators,
+      select o.oprname::text from pg_operator o join pg_proc p on p.oid = o.oprcode join pg_language l on l.oid = p.prolang
+      where ${isOwn('o.oid')} and (l.lanname not in ('c', 'internal') or not exists (
+        select from pg_type t where t.oid in (o.oprleft, o.oprright) and t.typnamespace <> 'pg_catalog'::regnamespace and t.typtype not in ('e', 'd')))) as operators,
     array(
       select ${typeName('k.castsource')} || ' ' || ${typeName('k.casttarget')} from pg_cast k
       join pg_type s on s.oid = k.castsource join pg_type t on t.oid = k.casttarget

@@ -1,7 +1,7 @@
 import { isWhole } from '../../../../test/support/search.ts';
 import { startProving } from '../support.ts';
 import { across, within } from './cascades.ts';
-import { aggregates, nested, overloads, texts as textsOfFunctions } from './functions.ts';
+import { aggregates, nested, overloads, texts as textsOfFunctions, unwritten } from './functions.ts';
 import { inheritance } from './inheritance.ts';
 import { rights } from './rights.ts';
 import { sets } from './sets.ts';
@@ -9,7 +9,7 @@ import { openAfter, show } from './show.ts';
 import { columns, texts as textsOfTriggers } from './triggers.ts';
 import type { Tries } from './try.ts';
 import { composites } from './values.ts';
-import { leaks, materialized, owners } from './views.ts';
+import { leaks, materialized, owners, subqueries } from './views.ts';
 
 /** Every so many; all of them in `npm run test:system`. */
 const part = (tries: Tries) => Object.entries(tries).filter((_, index) => isWhole || index % 8 === 0);
@@ -30,12 +30,14 @@ describe.each<[string, Tries]>([
   ['an action of a foreign key across tenants', across],
   ['a child of a table', inheritance],
   ['a function that another one calls', nested],
+  ['a function that is called without saying so', unwritten],
   ['an aggregate', aggregates],
   ['a call', overloads],
   ['a function that changes who the client is', textsOfFunctions],
   ['a materialized view', materialized],
   ['a view without a barrier', leaks],
   ['an owner of a view', owners],
+  ['a subquery of a view', subqueries],
   ['a function that returns a set', sets],
   ['a composite value', composites],
   ['a trigger that changes who the client is', textsOfTriggers],

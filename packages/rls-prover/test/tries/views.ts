@@ -43,6 +43,22 @@ export const materialized: Tries = {
 };
 
 const grant = 'grant select on app.seen to member;';
+const names = `select string_agg(name || tenant_id, ',') from app.users`;
+const inTarget = { act: 'select t from app.seen', sees: /bbbbbbbb/, names: /app\.(seen|entry)/ };
+const ofTenant = `create view app.seen as select (${names}) as t, u.id from app.users u where u.tenant_id = (select app.tenant_id());`;
+
+/** A view reads by a subquery in its list of columns. */
+export const subqueries: Tries = {
+  'is all that it has': { ...inTarget, given: `create view app.seen as select (${names}) as t; ${grant}` },
+  'is in a view that another one reads': {
+    ...inTarget,
+    given: `create view app.inner as select (${names}) as t; create view app.seen as select * from app.inner; ${grant}`,
+  },
+  'is in a view that a function with the rights of its owner reads': {
+    ...{ ...inTarget, act: 'select app.entry()' },
+    given: `${ofTenant} create function app.entry() returns text language sql stable security definer set search_path = pg_catalog, pg_temp as $$ select t from app.seen limit 1 $$;`,
+  },
+};
 const askedFor = (type: string) =>
   `select id from app.seen where case when id = :B1 then body::${type} is null else true end`;
 const asked = { act: askedFor('int'), sees: /Text of bbbbbbbb/, names: /app\.seen/ };
