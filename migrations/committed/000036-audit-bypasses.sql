@@ -1,5 +1,5 @@
 --! Previous: sha1:6c98073cb41bcac70259c4e4606c2e9ee2af53f9
---! Hash: sha1:81467d8766e2f39dfe9c0a27578b2c1a2a562eaf
+--! Hash: sha1:640243488733b88492b7f08ac57074007947b94e
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -22,24 +22,44 @@ create table audit.accepted (
 comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be so, each with its reason.';
 comment on column audit.accepted.hash is 'Of the function that was accepted. `npm run -s audit -- prove` finds a function that has changed since.';
 
--- As rls-prover makes it of a function, or of a trigger's: of its body, language, settings and rights.
+-- As rls-prover makes it of a function, or of a trigger's: of its body, language, settings and owner, and those of the functions that its text
+-- calls, at any depth. A call is a name before a parenthesis.
 create function audit.hash_of(object text) returns text
   language sql stable parallel safe
   set search_path = pg_catalog, pg_temp
 as $$
-  select left(encode(sha256(convert_to(concat_ws(chr(10),
-    p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16)
-  from pg_proc p
-  join pg_namespace n on n.oid = p.pronamespace
-  join pg_language l on l.oid = p.prolang
-  -- The 3,300 functions of PostgreSQL itself take most of the time, and cannot be accepted.
-  where n.nspname not in ('pg_catalog', 'information_schema')
-    and (
-      format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) = regexp_replace(object, '^.*: (call|trigger) on ', '')
-      or p.oid in (
-        select t.tgfoid from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace tn on tn.oid = c.relnamespace
-        where object ~ ': trigger on ' and regexp_replace(object, '^.*: trigger on ', '') = format('%s on %I.%I', t.tgname, tn.nspname, c.relname))
-    )
+  with recursive called (oid) as (
+    select p.oid
+    from pg_proc p
+    join pg_namespace n on n.oid = p.pronamespace
+    -- The 3,300 functions of PostgreSQL itself take most of the time, and cannot be accepted.
+    where n.nspname not in ('pg_catalog', 'information_schema')
+      and (
+        format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) = regexp_replace(object, '^.*: (call|trigger) on ', '')
+        or p.oid in (
+          select t.tgfoid from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace tn on tn.oid = c.relnamespace
+          where object ~ ': trigger on ' and regexp_replace(object, '^.*: trigger on ', '') = format('%s on %I.%I', t.tgname, tn.nspname, c.relname))
+      )
+    union
+    select p.oid
+    from called
+    join pg_proc caller using (oid)
+    cross join regexp_matches(concat_ws(chr(10), caller.prosrc, pg_get_function_sqlbody(caller.oid)),
+      '(?:("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\.\s*)?("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\(', 'g') as found (parts)
+    join pg_proc p on p.proname = case when parts[2] like '"%' then replace(substr(parts[2], 2, length(parts[2]) - 2), '""', '"') else lower(parts[2]) end
+    join pg_namespace n on n.oid = p.pronamespace
+    where n.nspname not in ('pg_catalog', 'information_schema')
+      and (parts[1] is null
+        or n.nspname = case when parts[1] like '"%' then replace(substr(parts[1], 2, length(parts[1]) - 2), '""', '"') else lower(parts[1]) end)
+  ),
+  hashed (oid, own) as (
+    select p.oid, left(encode(sha256(convert_to(concat_ws(chr(10),
+      p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16)
+    from called join pg_proc p using (oid) join pg_language l on l.oid = p.prolang
+  )
+  select case count(*) when 0 then null when 1 then max(own)
+    else left(encode(sha256(convert_to(string_agg(own, ' ' order by own collate "C"), 'UTF8')), 'hex'), 16) end
+  from hashed
 $$;
 comment on function audit.hash_of(text) is 'A hash of what a function does, and with whose rights; null of anything else.';
 

@@ -1,5 +1,5 @@
---! Previous: sha1:81467d8766e2f39dfe9c0a27578b2c1a2a562eaf
---! Hash: sha1:5508da527c3c60bf8ff3417da1d31e9b3ae72974
+--! Previous: sha1:640243488733b88492b7f08ac57074007947b94e
+--! Hash: sha1:e4de981190c2ed11f7bfb2951126a0b2a66eb7bb
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:5508da527c3c60bf8ff3417da1d31e9b3ae72974
---! Hash: sha1:1f1665336ef8208ef8ec5fce62023e5a3b032a9e
+--! Previous: sha1:e4de981190c2ed11f7bfb2951126a0b2a66eb7bb
+--! Hash: sha1:710bd0be92e2b9b0a76e73f601bed314e0bec5c6
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

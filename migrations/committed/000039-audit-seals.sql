@@ -1,5 +1,5 @@
---! Previous: sha1:1f1665336ef8208ef8ec5fce62023e5a3b032a9e
---! Hash: sha1:82aaabc4245d945608eb477a0030fbbec69c0d25
+--! Previous: sha1:710bd0be92e2b9b0a76e73f601bed314e0bec5c6
+--! Hash: sha1:d31f8c9b0f0fa08996c29ac21b64ebbade7fb7ef
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:82aaabc4245d945608eb477a0030fbbec69c0d25
---! Hash: sha1:004dc9a03520caea25d65ef14cf8b47cd1b66563
+--! Previous: sha1:d31f8c9b0f0fa08996c29ac21b64ebbade7fb7ef
+--! Hash: sha1:7f2a8b7234f0cdd872490ba95873b1858df0162b
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

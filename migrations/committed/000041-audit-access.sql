@@ -1,5 +1,5 @@
---! Previous: sha1:004dc9a03520caea25d65ef14cf8b47cd1b66563
---! Hash: sha1:8fee9c17c8d0e9c908ac19df06a05b2882aac1a1
+--! Previous: sha1:7f2a8b7234f0cdd872490ba95873b1858df0162b
+--! Hash: sha1:6ff70f8e816d1dcc9779ad37c479ad51a742816c
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

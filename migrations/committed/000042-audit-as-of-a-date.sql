@@ -1,5 +1,5 @@
---! Previous: sha1:8fee9c17c8d0e9c908ac19df06a05b2882aac1a1
---! Hash: sha1:563d68820562415454e5d2300ae5e3e59b02bb5b
+--! Previous: sha1:6ff70f8e816d1dcc9779ad37c479ad51a742816c
+--! Hash: sha1:7a684b7910c62cb213f6c3a0329c3ec92d900aa2
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

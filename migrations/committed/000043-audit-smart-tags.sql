@@ -1,5 +1,5 @@
---! Previous: sha1:563d68820562415454e5d2300ae5e3e59b02bb5b
---! Hash: sha1:dd1818d15cfbffb9365cfef02402782c96dfc134
+--! Previous: sha1:7a684b7910c62cb213f6c3a0329c3ec92d900aa2
+--! Hash: sha1:d5dae9c29515c1ecb0102aada786c528e570778e
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:dd1818d15cfbffb9365cfef02402782c96dfc134
---! Hash: sha1:6f0f8dcedcb81fdbc311b77bdee45e347269926f
+--! Previous: sha1:d5dae9c29515c1ecb0102aada786c528e570778e
+--! Hash: sha1:ca7eebf2bd0b5d20b53829d7fb8a28137dd242ba
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:6f0f8dcedcb81fdbc311b77bdee45e347269926f
---! Hash: sha1:0d493f0f88dcdf6fad305891a48a6e3b6c40a99f
+--! Previous: sha1:ca7eebf2bd0b5d20b53829d7fb8a28137dd242ba
+--! Hash: sha1:6c5624e0912fa5411670231bef4467876363b4d2
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:0d493f0f88dcdf6fad305891a48a6e3b6c40a99f
---! Hash: sha1:4fc32dddba3649e67b678a03030820c72ef66db2
+--! Previous: sha1:6c5624e0912fa5411670231bef4467876363b4d2
+--! Hash: sha1:d99ca4682f88885af1cbeeeb2647fec657254f91
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:4fc32dddba3649e67b678a03030820c72ef66db2
---! Hash: sha1:4ea492db2e51e07c1278493263debba8da56f459
+--! Previous: sha1:d99ca4682f88885af1cbeeeb2647fec657254f91
+--! Hash: sha1:b004a9ea4b8a6c935a56c286cbf8e6d91706422b
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

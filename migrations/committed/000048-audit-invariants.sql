@@ -1,5 +1,5 @@
---! Previous: sha1:4ea492db2e51e07c1278493263debba8da56f459
---! Hash: sha1:b21a45e0f511137ea45328e3bce20ebc0195339b
+--! Previous: sha1:b004a9ea4b8a6c935a56c286cbf8e6d91706422b
+--! Hash: sha1:a6cd2e17108b6cf5c7b7f7d74287726877e0da7b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:b21a45e0f511137ea45328e3bce20ebc0195339b
---! Hash: sha1:65060b4bd87e83eaeaae46a175b9754fc6aeaa02
+--! Previous: sha1:a6cd2e17108b6cf5c7b7f7d74287726877e0da7b
+--! Hash: sha1:25ed132507f2f5109e869f581241cd8b153428dd
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

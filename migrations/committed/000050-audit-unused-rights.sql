@@ -1,5 +1,5 @@
---! Previous: sha1:65060b4bd87e83eaeaae46a175b9754fc6aeaa02
---! Hash: sha1:28a67b6cb5cacaad7efc2e7db6ed6d7944e03b81
+--! Previous: sha1:25ed132507f2f5109e869f581241cd8b153428dd
+--! Hash: sha1:1bf8c11fd21fb15a0ede5f00b2514fd04035e167
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:28a67b6cb5cacaad7efc2e7db6ed6d7944e03b81
---! Hash: sha1:fd3ecc3871dd8023357eee2595cddd46353fba75
+--! Previous: sha1:1bf8c11fd21fb15a0ede5f00b2514fd04035e167
+--! Hash: sha1:1d2be10df98ed1e3539089373a941b03906231ea
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:fd3ecc3871dd8023357eee2595cddd46353fba75
---! Hash: sha1:e3d52dae17b9a630673b8560b9807ddcb6358e9e
+--! Previous: sha1:1d2be10df98ed1e3539089373a941b03906231ea
+--! Hash: sha1:90d0949410554f4b794a065adcc5d7e5e324c319
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:e3d52dae17b9a630673b8560b9807ddcb6358e9e
---! Hash: sha1:1cb6e2df758816202e30b221283e21a1bb64d753
+--! Previous: sha1:90d0949410554f4b794a065adcc5d7e5e324c319
+--! Hash: sha1:be8ed2688e32175e5ed7133229d8df18b542f354
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -1,8 +1,8 @@
 import { granteesOf, isSeen, signature, signatureAndHolder, typeName } from './fragments.ts';
 
 /**
- * What PostgreSQL calls by itself, whoever may: parts of aggregates, of types, of operator classes and the like.
- * Its manual says of `create aggregate` that the owner needs the right to call them, and asks nobody later.
+ * Functions that PostgreSQL calls without a right to execute them: parts of aggregates, of types, of operator classes and the like.
+ * Its manual says of `create aggregate` that only the owner needs this right.
  */
 const partsStatement = `
   select unnest(array[aggtransfn, aggfinalfn, aggcombinefn, aggserialfn, aggdeserialfn, aggmtransfn, aggminvtransfn, aggmfinalfn]::oid[]) from pg_aggregate
@@ -17,6 +17,35 @@ const partsStatement = `
   union select amproc::oid from pg_amproc union select amhandler::oid from pg_am
   union select conproc::oid from pg_conversion union select prosupport::oid from pg_proc`;
 
+/** A hash of what a function `p` in a language `l` does: its body, language, settings and owner. */
+const ownHash = `left(encode(sha256(convert_to(concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16)`;
+
+/** A name, perhaps with its schema, before a parenthesis. */
+const call = String.raw`(?:("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\.\s*)?("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\(`;
+
+/** A name as the catalogue has it. */
+const folded = (name: string) =>
+  `case when ${name} like '"%' then replace(substr(${name}, 2, length(${name}) - 2), '""', '"') else lower(${name}) end`;
+
+/**
+ * Hashes of functions, each with those that its text calls, at any depth: a change of one changes the hashes of its callers.
+ * It reads texts and not parse trees, so that a call in a text that is run counts, too, and a database can compute the hash by itself.
+ */
+const hashes = `
+  function_text (oid, schema, name, body, hash) as materialized (
+    select p.oid, n.nspname, p.proname, concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid)), ${ownHash}
+    from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_language l on l.oid = p.prolang
+    where n.nspname not in ('pg_catalog', 'information_schema')),
+  calling (caller, callee) as (
+    select distinct f.oid, c.oid from function_text f, regexp_matches(f.body, '${call}', 'g') as found (parts)
+    join function_text c on c.name = ${folded('parts[2]')} and (parts[1] is null or c.schema = ${folded('parts[1]')})),
+  reached (caller, callee) as (
+    select oid, oid from function_text union select r.caller, c.callee from reached r join calling c on c.caller = r.callee),
+  hash (oid, hash) as (
+    select r.caller, case count(*) when 1 then max(f.hash)
+      else left(encode(sha256(convert_to(string_agg(f.hash, ' ' order by f.hash collate "C"), 'UTF8')), 'hex'), 16) end
+    from reached r join function_text f on f.oid = r.callee group by r.caller)`;
+
 /** The client roles, among `$1`, that may call a function `p`, or that PostgreSQL lets. */
 const callersOf = `array(
   select client from unnest($1::text[]) as client
@@ -25,7 +54,7 @@ const callersOf = `array(
 
 /** Reads functions, aggregates and procedures. */
 export const functionsStatement = `
-  with part (oid) as (${partsStatement})
+  with recursive part (oid) as (${partsStatement}), ${hashes}
   select
     format('%I.%I', n.nspname, p.proname) as name, ${signature} as signature,
     l.lanname as language, p.prosrc as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
@@ -36,7 +65,7 @@ export const functionsStatement = `
       join pg_type t on t.oid = k.type join pg_namespace tn on tn.oid = t.typnamespace) as types,
     p.provariadic = 0 and p.pronargdefaults = 0 and not coalesce(p.proargmodes && '{o,b,v,t}', false) and not exists (
       select from unnest(p.proargtypes::oid[]) as k (type) join pg_type t on t.oid = k.type where t.typtype = 'p') as "isExact",
-    left(encode(sha256(convert_to(concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16) as hash,
+    h.hash,
     ${typeName('p.prorettype')} as returns, p.proretset as "returnsSet", p.prosecdef as "isDefiner", p.prokind <> 'f' as "isOfRows", p.proisstrict as "isStrict",
     p.prorettype in ('trigger'::regtype, 'event_trigger'::regtype) as "isTrigger",
     pg_get_userbyid(p.proowner)::text as owner, coalesce(p.proconfig, '{}') as settings, p.provolatile::text as volatility,
@@ -44,6 +73,7 @@ export const functionsStatement = `
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
   join pg_language l on l.oid = p.prolang
+  join hash h on h.oid = p.oid
   where ${isSeen}
   order by 2`;
 

@@ -14,7 +14,6 @@ const ofTables = new WeakMap<Relation, Known>();
  */
 export function createHashes({ relations, functions, triggers }: Catalogue): (goal: BoundGoal) => string {
   const routines = [...functions.values()].flat();
-  const directly = new Map<string, readonly Routine[]>();
   const namedInTexts = new Map<string, ReadonlySet<Routine>>();
   // Another view is read when a table of its query has changed.
   const ofViews = new WeakMap<Relation, Known>();
@@ -46,18 +45,9 @@ export function createHashes({ relations, functions, triggers }: Catalogue): (go
     return hash;
   };
 
-  /** The functions that a text names, and those that they name, at any depth. */
+  /** The functions that a text names. Their hashes include those that they call. */
   function namedIn(text: string): ReadonlySet<Routine> {
-    const found = new Set(findNamed(text));
-    for (const { source, body } of found) for (const other of findNamed(source ?? body)) found.add(other);
-    return found;
-  }
-
-  function findNamed(text: string): readonly Routine[] {
-    const known =
-      directly.get(text) ?? routines.filter(({ name }) => text.includes(name.slice(name.lastIndexOf('.') + 1)));
-    directly.set(text, known);
-    return known;
+    return new Set(routines.filter(({ name }) => text.includes(name.slice(name.lastIndexOf('.') + 1))));
   }
 }
 
