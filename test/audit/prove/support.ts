@@ -3,8 +3,8 @@ import { isOpen, type Judgement, type Options, openProver, prove } from 'rls-pro
 import { readOptions } from '../../../src/commands/audit/prove/readOptions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
-/** Which goals are judged, and whether what is not proven is tried. */
-type Extent = Pick<Options, 'isAsked'> & { isTried?: boolean };
+/** Which goals are judged, whether what is not proven is tried, and the question if it was read before. */
+type Extent = Pick<Options, 'isAsked'> & { isTried?: boolean; question?: Options };
 
 /** A database, its own unless given, and a prover that answers a question that it has been asked before from memory. */
 export async function startProving(given?: TestDatabase) {
@@ -14,12 +14,12 @@ export async function startProving(given?: TestDatabase) {
   /** Judges the database as a statement leaves it, and undoes that. */
   async function judgeAfter(
     statement = '',
-    { isAsked = () => true, isTried = true }: Extent = {},
+    { isAsked = () => true, isTried = true, question }: Extent = {},
   ): Promise<Judgement[]> {
     return within(async (client) => {
       await client.query(statement);
-      const { examples, ...options } = await readOptions(client);
-      return prove({ ...options, ...(isTried && examples && { examples }), isAsked }, prover);
+      const { examples, ...options } = question ?? (await readOptions(client));
+      return prove({ ...options, client, ...(isTried && examples && { examples }), isAsked }, prover);
     });
   }
 
