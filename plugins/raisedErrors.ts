@@ -12,8 +12,8 @@ export type FunctionTexts = ReadonlyMap<string, string>;
 
 /**
  * Call graph analysis: the errors that a function raises, and those that the functions raise that it calls.
- * It reads PL/pgSQL's `raise condition using message = '…', column = '…'`. A message that is put together at run time is left out, and so is
- * the error of a constraint, which has a comment of its own.
+ * It reads PL/pgSQL's `raise condition using message = '…', column = '…'`. It reads the text of `message = format('…', …)`, too, with … for
+ * each value. A message that an expression of another form makes is left out, and so is the error of a constraint, which has a comment of its own.
  */
 export function raisedErrors(name: string, texts: FunctionTexts): RaisedError[] {
   const reached = new Set([name]);
@@ -30,7 +30,9 @@ const calledIn = (text: string, texts: FunctionTexts): string[] =>
 
 const raisedIn = (text: string): RaisedError[] =>
   Array.from(withoutComments(text).matchAll(raise), ([, condition = '', options = '']) => {
-    const message = /\bmessage\s*=\s*'((?:[^']|'')*)'/i.exec(options)?.[1]?.replaceAll("''", "'");
+    const [, isFormat, literal] = /\bmessage\s*=\s*(format\s*\(\s*)?'((?:[^']|'')*)'/i.exec(options) ?? [];
+    const text = literal?.replaceAll("''", "'");
+    const message = isFormat ? text?.replace(placeholder, (found) => (found === '%%' ? '%' : '…')) : text;
     const [, column = ''] = /\bcolumn\s*=\s*([\s\S]+)$/i.exec(options) ?? [];
     const named = Array.from(column.matchAll(/'(\w+)'/g), ([, argument = '']) => argument);
     return message === undefined ? [] : [{ condition, message, arguments: named.toSorted() }];
@@ -38,5 +40,8 @@ const raisedIn = (text: string): RaisedError[] =>
 
 /** Texts in quotes may have a semicolon. */
 const raise = /\braise\s+(\w+)\s+using\b((?:'(?:[^']|'')*'|[^';])*);/gi;
+
+/** What `format` puts a value in place of: https://www.postgresql.org/docs/current/functions-string.html#FUNCTIONS-STRING-FORMAT */
+const placeholder = /%(?:%|(?:\d+\$)?-?(?:\d+|\*(?:\d+\$)?)?[sIL])/g;
 
 const withoutComments = (text: string) => text.replace(/('(?:[^']|'')*')|--[^\n]*/g, (_, quoted) => quoted ?? '');

@@ -12,7 +12,8 @@ const texts: FunctionTexts = new Map([
       raise invalid_parameter_value using
         message = 'Give one', column = case when id is null then 'externalIdentifier' else 'id' end;
       raise unique_violation using schema = 'app_public', table = 'doors', constraint = 'doors_key';
-      raise check_violation using message = format('%s is wrong', name), column = 'name';
+      raise check_violation using message = format('%s isn''t %1$-8s; 5 %% of %L', name, max), column = 'name';
+      raise check_violation using message = format(case when long then 'Is long' else 'Is short' end), column = 'name';
       raise notice 'begins';
     end`,
   ],
@@ -31,6 +32,7 @@ test('the errors of a function and of those that it calls, each once', () => {
   expect(raisedErrors('app_public.door_open', texts)).toEqual([
     { condition: 'check_violation', message: "The door is locked; it isn't open -- now.", arguments: ['id'] },
     { condition: 'invalid_parameter_value', message: 'Give one', arguments: ['externalIdentifier', 'id'] },
+    { condition: 'check_violation', message: "… isn't …; 5 % of …", arguments: ['name'] },
     { condition: 'no_data_found', message: 'There is no such door', arguments: [] },
   ]);
   expect(raisedErrors('app_hidden.others', texts)).toHaveLength(1);
