@@ -1,5 +1,5 @@
 --! Previous: sha1:0a17f71e40570a87713eef88a9ce35c042949fd4
---! Hash: sha1:2cf9d144b13b6aa41825d499a897ee532fc0fdb1
+--! Hash: sha1:6ce94c37aad739ce23c4fdb7723f27888627e2b9
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.
@@ -52,7 +52,7 @@ alter table app_hidden.organization_moves enable row level security, force row l
 create policy all_graph_admin on app_hidden.organization_moves for all to graph_admin using (true) with check (true);
 comment on policy all_graph_admin on app_hidden.organization_moves is 'Administration moves organizations.';
 create policy select_graph_helper on app_hidden.organization_moves for select to graph_helper using (true);
-comment on policy select_graph_helper on app_hidden.organization_moves is 'app_hidden.is_served asks for whoever works for an organization.';
+comment on policy select_graph_helper on app_hidden.organization_moves is 'app_hidden.is_served asks for every role that works for an organization.';
 create policy select_graph_purger on app_hidden.organization_moves for select to graph_purger using (true);
 comment on policy select_graph_purger on app_hidden.organization_moves is 'The purge leaves out organizations that are being moved or have moved.';
 grant select, insert, update, delete on app_hidden.organization_moves to graph_admin;

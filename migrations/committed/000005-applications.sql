@@ -1,5 +1,5 @@
---! Previous: sha1:2cf9d144b13b6aa41825d499a897ee532fc0fdb1
---! Hash: sha1:6a65fe1d6e815aa5791aaf0b5c31eb2d5e64dcb1
+--! Previous: sha1:6ce94c37aad739ce23c4fdb7723f27888627e2b9
+--! Hash: sha1:ebdfe3e169996ac9c6102552301e945e127a377b
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

@@ -1,5 +1,5 @@
---! Previous: sha1:6a65fe1d6e815aa5791aaf0b5c31eb2d5e64dcb1
---! Hash: sha1:fc6306cb42aa794026a6e8dfc5a06987a5862e43
+--! Previous: sha1:ebdfe3e169996ac9c6102552301e945e127a377b
+--! Hash: sha1:941bdf664a21b2897f93823379a5a2475b2cb4b0
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.

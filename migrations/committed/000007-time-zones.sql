@@ -1,5 +1,5 @@
---! Previous: sha1:fc6306cb42aa794026a6e8dfc5a06987a5862e43
---! Hash: sha1:81a1403eed941b38a4fc1dfbba0c675b78549e19
+--! Previous: sha1:941bdf664a21b2897f93823379a5a2475b2cb4b0
+--! Hash: sha1:f6153058defe48f60d4156fb21181f0dbe8f3e12
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

@@ -1,5 +1,5 @@
---! Previous: sha1:81a1403eed941b38a4fc1dfbba0c675b78549e19
---! Hash: sha1:c44d3366df55cb227336f96c5e58e919321e731f
+--! Previous: sha1:f6153058defe48f60d4156fb21181f0dbe8f3e12
+--! Hash: sha1:11218a31f5a3001728178f7134adcf7d2dd7fcf9
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

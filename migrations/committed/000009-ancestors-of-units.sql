@@ -1,5 +1,5 @@
---! Previous: sha1:c44d3366df55cb227336f96c5e58e919321e731f
---! Hash: sha1:bfb0f2651b70dafe1a578fd2980e2e21b364663d
+--! Previous: sha1:11218a31f5a3001728178f7134adcf7d2dd7fcf9
+--! Hash: sha1:143a86e9ce56026e74e2656681b29082d73c9349
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

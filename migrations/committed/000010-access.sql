@@ -1,5 +1,5 @@
---! Previous: sha1:bfb0f2651b70dafe1a578fd2980e2e21b364663d
---! Hash: sha1:e5c692b0f7bd9d34f4db9c978c3434291ff03045
+--! Previous: sha1:143a86e9ce56026e74e2656681b29082d73c9349
+--! Hash: sha1:8aa916d9ee37246e78747780782391434a0103d6
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.
@@ -96,7 +96,7 @@ grant select on app_hidden.unit_ancestors to graph_app, graph_user;
 
 -- A person may be granted a few deep units or all roots; no one plan over units is good for both. This reads at most `count` rows
 -- for each grant, in the order of the key, and only from grants whose first row is early enough to matter. It decides nothing:
--- whoever joins with it still sees only what the policy on units lets through.
+-- a caller who joins with it still sees only the units that the policy lets through.
 create function app_hidden.first_accessible_unit_ids(user_id uuid, count int, after uuid) returns setof uuid
   language plpgsql stable rows 100 set search_path = pg_catalog, pg_temp
   as $$

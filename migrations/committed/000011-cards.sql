@@ -1,5 +1,5 @@
---! Previous: sha1:e5c692b0f7bd9d34f4db9c978c3434291ff03045
---! Hash: sha1:54e1ff48f70dce1d8a560dcea555780d8a3c56d4
+--! Previous: sha1:8aa916d9ee37246e78747780782391434a0103d6
+--! Hash: sha1:46468f57789d65fa0551e0ddb626ea9f32e1b6ee
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:54e1ff48f70dce1d8a560dcea555780d8a3c56d4
---! Hash: sha1:c420e425e215fcdeac785c3960486b404bc341fd
+--! Previous: sha1:46468f57789d65fa0551e0ddb626ea9f32e1b6ee
+--! Hash: sha1:66f61552a877f20d93fd20fffe5f77d375fcbabe
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

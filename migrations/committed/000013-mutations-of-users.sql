@@ -1,5 +1,5 @@
---! Previous: sha1:c420e425e215fcdeac785c3960486b404bc341fd
---! Hash: sha1:970e290c7c1b89b36ff470ac97f42b83d3c33c47
+--! Previous: sha1:66f61552a877f20d93fd20fffe5f77d375fcbabe
+--! Hash: sha1:056c0095fb21f78e9adc54eefe8d50d6113f1e5d
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.
@@ -182,7 +182,8 @@ create function app_public.user_delete(id uuid default null, external_identifier
     deleted app_public.users;
   begin
     perform app_hidden.require_one('id', user_delete.id is not null, user_delete.external_identifier is not null);
-    -- A user's grants go along with the user, and a unit's with the unit: of two such deletions one waits here, and not for rows of the other.
+    -- Deleting a user deletes the grants of the user, and deleting a unit those on the unit: of two such deletions one waits here, and not for
+    -- rows of the other.
     perform app_hidden.lock_units(true);
     locked_id = app_hidden.lock_user(user_delete.id, user_delete.external_identifier);
     delete from app_public.users u

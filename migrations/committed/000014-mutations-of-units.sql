@@ -1,5 +1,5 @@
---! Previous: sha1:970e290c7c1b89b36ff470ac97f42b83d3c33c47
---! Hash: sha1:9c8e1291528eac7eca52f9f1b9c8090d614e102c
+--! Previous: sha1:056c0095fb21f78e9adc54eefe8d50d6113f1e5d
+--! Hash: sha1:b6cc68da42cb8b4e34c77be90fe3d0c6731a5d3d
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.
@@ -140,7 +140,7 @@ comment on function app_public.unit_delete(uuid, text, boolean) is
   E'@mutation\n'
   '@param {Unit} id The unit to delete.\n'
   '@param externalIdentifier The unit to delete, by the identifier that the client system assigned.\n'
-  '@param withDescendants = false Whether all units below it go along; without that it is deleted only when there are none.\n'
+  '@param withDescendants = false Deletes all units below it, too. Without it, a unit that has units below it is not deleted: `CONFLICT`.\n'
   'Deletes a unit with the grants on it. Exactly one of `id` and `externalIdentifier` is given. Needs an app token (scope `app`).';
 
 grant execute on function

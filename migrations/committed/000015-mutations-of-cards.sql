@@ -1,5 +1,5 @@
---! Previous: sha1:9c8e1291528eac7eca52f9f1b9c8090d614e102c
---! Hash: sha1:6b6b69d6e875ce87f150ce2d6a748d523ecd1698
+--! Previous: sha1:b6cc68da42cb8b4e34c77be90fe3d0c6731a5d3d
+--! Hash: sha1:8224ef9dcab6fb79757743abf72e8e6f1af0bc27
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

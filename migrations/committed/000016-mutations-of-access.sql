@@ -1,5 +1,5 @@
---! Previous: sha1:6b6b69d6e875ce87f150ce2d6a748d523ecd1698
---! Hash: sha1:4e7d109a3293e4960f91dc575cb9173ab2ad55ca
+--! Previous: sha1:8224ef9dcab6fb79757743abf72e8e6f1af0bc27
+--! Hash: sha1:e0eaad5a38dc239d418738a5c9daa0012c9a15de
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

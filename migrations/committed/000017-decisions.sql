@@ -1,5 +1,5 @@
---! Previous: sha1:4e7d109a3293e4960f91dc575cb9173ab2ad55ca
---! Hash: sha1:de05003862c85b8e35eab16bc7ceabda5da2f753
+--! Previous: sha1:e0eaad5a38dc239d418738a5c9daa0012c9a15de
+--! Hash: sha1:c7f4e10ef2d5af99521de2ca87828a75fb7a7246
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.

@@ -1,5 +1,5 @@
---! Previous: sha1:de05003862c85b8e35eab16bc7ceabda5da2f753
---! Hash: sha1:39ac4c00bf84ec61ac0af499107ba5aee7bbd4f9
+--! Previous: sha1:c7f4e10ef2d5af99521de2ca87828a75fb7a7246
+--! Hash: sha1:da344b6b7ace94081dabc3e5f84dad0b085b6ddd
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

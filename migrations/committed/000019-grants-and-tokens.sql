@@ -1,5 +1,5 @@
---! Previous: sha1:39ac4c00bf84ec61ac0af499107ba5aee7bbd4f9
---! Hash: sha1:7ff2ff3ea77684014974b0a26e8f843e95cd4aa8
+--! Previous: sha1:da344b6b7ace94081dabc3e5f84dad0b085b6ddd
+--! Hash: sha1:c4887a50e36f8db9ff2476f6966e5fe4e3f85781
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

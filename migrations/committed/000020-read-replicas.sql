@@ -1,5 +1,5 @@
---! Previous: sha1:7ff2ff3ea77684014974b0a26e8f843e95cd4aa8
---! Hash: sha1:8ce3b3016717a89abbe0788ed238da1b85b2210e
+--! Previous: sha1:c4887a50e36f8db9ff2476f6966e5fe4e3f85781
+--! Hash: sha1:0df41c3baa40ab7c2ff74ad73317c4ac0f3e21d7
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

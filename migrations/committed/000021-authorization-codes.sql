@@ -1,5 +1,5 @@
---! Previous: sha1:8ce3b3016717a89abbe0788ed238da1b85b2210e
---! Hash: sha1:9aa3f008cc9d1f3cae4c6a370f04aa9b047a3e58
+--! Previous: sha1:0df41c3baa40ab7c2ff74ad73317c4ac0f3e21d7
+--! Hash: sha1:0bda5aee68f92032777801cbe04488f56387ea3b
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

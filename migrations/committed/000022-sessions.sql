@@ -1,5 +1,5 @@
---! Previous: sha1:9aa3f008cc9d1f3cae4c6a370f04aa9b047a3e58
---! Hash: sha1:38ca33b4db3eb65bdec9187cf3af8bb5e487aacd
+--! Previous: sha1:0bda5aee68f92032777801cbe04488f56387ea3b
+--! Hash: sha1:b08cdbbfd21b57a02684c95822cd45e52259e1d6
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

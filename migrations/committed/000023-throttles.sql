@@ -1,5 +1,5 @@
---! Previous: sha1:38ca33b4db3eb65bdec9187cf3af8bb5e487aacd
---! Hash: sha1:d2606d9d36cd4760c4009917585665f972082cf6
+--! Previous: sha1:b08cdbbfd21b57a02684c95822cd45e52259e1d6
+--! Hash: sha1:3a3ca2a6d97af055a6ad88907f5db49bc9f87f05
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

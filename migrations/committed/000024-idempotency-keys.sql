@@ -1,5 +1,5 @@
---! Previous: sha1:d2606d9d36cd4760c4009917585665f972082cf6
---! Hash: sha1:cdd7bf6b2a7e85adf75e0a28dc7be83772bd51ce
+--! Previous: sha1:3a3ca2a6d97af055a6ad88907f5db49bc9f87f05
+--! Hash: sha1:d0d506828972b935933f67f97946dd85bc1c4216
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:cdd7bf6b2a7e85adf75e0a28dc7be83772bd51ce
---! Hash: sha1:e10b6c8fa8f8d06a80083bcf69bd7d911690ddb9
+--! Previous: sha1:d0d506828972b935933f67f97946dd85bc1c4216
+--! Hash: sha1:4ab0892ec830dcb63cfedc30801bfaad0542be6d
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

@@ -1,5 +1,5 @@
---! Previous: sha1:e10b6c8fa8f8d06a80083bcf69bd7d911690ddb9
---! Hash: sha1:bba8810c2cebaf05a9fd6a0ba2463e9d1ab63f1a
+--! Previous: sha1:4ab0892ec830dcb63cfedc30801bfaad0542be6d
+--! Hash: sha1:8313cc64c0f9eb8ec32dd162e9b01450722caa5c
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:bba8810c2cebaf05a9fd6a0ba2463e9d1ab63f1a
---! Hash: sha1:29d07bd619ea88a9860fb3fc4fd67bd07a55341a
+--! Previous: sha1:8313cc64c0f9eb8ec32dd162e9b01450722caa5c
+--! Hash: sha1:ad1f34a787981814e781660b5108d4006ccec074
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:29d07bd619ea88a9860fb3fc4fd67bd07a55341a
---! Hash: sha1:f9e528328ac29e1d801df2370e54686fd1cf8c21
+--! Previous: sha1:ad1f34a787981814e781660b5108d4006ccec074
+--! Hash: sha1:622960b1cbc81a5a6eeb91ae657b9e6abc544673
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:f9e528328ac29e1d801df2370e54686fd1cf8c21
---! Hash: sha1:ae3afc6528503d8edffbe818ce98c670aecd2ae2
+--! Previous: sha1:622960b1cbc81a5a6eeb91ae657b9e6abc544673
+--! Hash: sha1:a24b1200967e5c78c31f05e0b0e7f8de42279314
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

@@ -1,5 +1,5 @@
---! Previous: sha1:ae3afc6528503d8edffbe818ce98c670aecd2ae2
---! Hash: sha1:91749d2ccd16243edced1f74c432c719a30583d8
+--! Previous: sha1:a24b1200967e5c78c31f05e0b0e7f8de42279314
+--! Hash: sha1:597a8d1c7d5d0dd6aac8b086d59f33b10c0eea4b
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

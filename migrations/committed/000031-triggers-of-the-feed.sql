@@ -1,5 +1,5 @@
---! Previous: sha1:91749d2ccd16243edced1f74c432c719a30583d8
---! Hash: sha1:60d6644b8b2df91bf4520360a6c6b7ac7a065756
+--! Previous: sha1:597a8d1c7d5d0dd6aac8b086d59f33b10c0eea4b
+--! Hash: sha1:9836c58422c89eeeeecdefc0815e27050e950cd1
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

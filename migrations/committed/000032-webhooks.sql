@@ -1,5 +1,5 @@
---! Previous: sha1:60d6644b8b2df91bf4520360a6c6b7ac7a065756
---! Hash: sha1:5c8f117fbe5d08ab179091a75af17b6b33e17f5b
+--! Previous: sha1:9836c58422c89eeeeecdefc0815e27050e950cd1
+--! Hash: sha1:eac6acf122e718d23745e7c168ebbd41453380ac
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:5c8f117fbe5d08ab179091a75af17b6b33e17f5b
---! Hash: sha1:db9060d06dedbe7bf9685ebd279f5710963719df
+--! Previous: sha1:eac6acf122e718d23745e7c168ebbd41453380ac
+--! Hash: sha1:7a8b02b30e87e409bc1667b9d9b92e29ad7d32c9
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:db9060d06dedbe7bf9685ebd279f5710963719df
---! Hash: sha1:ce273ead141c014706f0116aced40fa22d690502
+--! Previous: sha1:7a8b02b30e87e409bc1667b9d9b92e29ad7d32c9
+--! Hash: sha1:3d4c0e3f310584f45e0a9a47eb414c9dbcc1c3ef
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

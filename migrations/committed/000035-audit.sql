@@ -1,5 +1,5 @@
---! Previous: sha1:ce273ead141c014706f0116aced40fa22d690502
---! Hash: sha1:6c98073cb41bcac70259c4e4606c2e9ee2af53f9
+--! Previous: sha1:3d4c0e3f310584f45e0a9a47eb414c9dbcc1c3ef
+--! Hash: sha1:2fa3daff98caa430b16bd472bc83821207ab350e
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.
@@ -48,7 +48,7 @@ create view audit.policies with (security_invoker = true) as
   from pg_policy p;
 comment on view audit.policies is 'Every policy, its rule in plain English and its expressions.';
 
--- Whoever has been granted something, or is named by a policy; `public` is everybody.
+-- Every role that has a privilege, or that a policy names; `public` is everybody.
 create view audit.roles with (security_invoker = true) as
   select distinct role as role_id, case role when 0 then 'public' else pg_get_userbyid(role)::text end as role
   from (

@@ -1,5 +1,5 @@
---! Previous: sha1:6c98073cb41bcac70259c4e4606c2e9ee2af53f9
---! Hash: sha1:640243488733b88492b7f08ac57074007947b94e
+--! Previous: sha1:2fa3daff98caa430b16bd472bc83821207ab350e
+--! Hash: sha1:a87e64e7049f63e709e483b52d95d1ad8412bf9c
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:640243488733b88492b7f08ac57074007947b94e
---! Hash: sha1:e4de981190c2ed11f7bfb2951126a0b2a66eb7bb
+--! Previous: sha1:a87e64e7049f63e709e483b52d95d1ad8412bf9c
+--! Hash: sha1:587b3acb6660cd147e9c56ca03edb57a1ca4af3b
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -91,8 +91,8 @@ grant select on audit.changes to graph_auditor, graph_admin;
 grant select (organization_id, subject_id, before, after, salt), update (before, after, salt, commitment) on audit.changes to graph_helper;
 grant insert (organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
   on audit.changes to graph_helper;
--- Absent on purpose: any right to delete. What is old goes with its partition. And any right of a request: whoever is asked about would learn
--- who asks.
+-- Absent on purpose: any right to delete, since old entries are dropped with their partition. And any right of a request: a person would learn
+-- who asks about them.
 
 -- Generated columns are looked up when rows are written, since any may be added later. A type that is not PostgreSQL's own may contain JSON, whose own
 -- nulls stay.

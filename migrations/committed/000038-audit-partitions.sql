@@ -1,5 +1,5 @@
---! Previous: sha1:e4de981190c2ed11f7bfb2951126a0b2a66eb7bb
---! Hash: sha1:710bd0be92e2b9b0a76e73f601bed314e0bec5c6
+--! Previous: sha1:587b3acb6660cd147e9c56ca03edb57a1ca4af3b
+--! Hash: sha1:f899937f8a795c8b954fe7f6283db41f9ec6e564
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:710bd0be92e2b9b0a76e73f601bed314e0bec5c6
---! Hash: sha1:d31f8c9b0f0fa08996c29ac21b64ebbade7fb7ef
+--! Previous: sha1:f899937f8a795c8b954fe7f6283db41f9ec6e564
+--! Hash: sha1:6fb6ebc1d11b53719cbe9d0a61b7fba31c3890bc
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:d31f8c9b0f0fa08996c29ac21b64ebbade7fb7ef
---! Hash: sha1:7f2a8b7234f0cdd872490ba95873b1858df0162b
+--! Previous: sha1:6fb6ebc1d11b53719cbe9d0a61b7fba31c3890bc
+--! Hash: sha1:a28816a228ef08b766d0b8abd78ecac10a2a4bcb
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

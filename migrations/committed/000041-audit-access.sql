@@ -1,5 +1,5 @@
---! Previous: sha1:7f2a8b7234f0cdd872490ba95873b1858df0162b
---! Hash: sha1:6ff70f8e816d1dcc9779ad37c479ad51a742816c
+--! Previous: sha1:a28816a228ef08b766d0b8abd78ecac10a2a4bcb
+--! Hash: sha1:072a07d7e748d89f2019053c728ac2f99adee886
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
@@ -458,7 +458,7 @@ create function audit.explain_access(principal text, relation regclass, key text
         select p.* from audit.policies p
         where p.relation = explain_access.relation
           and (p.policy = any (granted.policies)
-            -- Whoever changes a row has to see it, too.
+            -- A caller who changes a row has to see it, too.
             or granted.command in ('update', 'delete') and p.command = 'select' and p.role_ids && array(select role_id from audit.roles r where r.role in (granted.role, 'public')))
         order by p.command <> granted.command, p.policy
       loop

@@ -1,5 +1,5 @@
---! Previous: sha1:6ff70f8e816d1dcc9779ad37c479ad51a742816c
---! Hash: sha1:7a684b7910c62cb213f6c3a0329c3ec92d900aa2
+--! Previous: sha1:072a07d7e748d89f2019053c728ac2f99adee886
+--! Hash: sha1:05582fcd38d24195678e49621fc7eab304d55a0f
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

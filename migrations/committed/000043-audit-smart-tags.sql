@@ -1,5 +1,5 @@
---! Previous: sha1:7a684b7910c62cb213f6c3a0329c3ec92d900aa2
---! Hash: sha1:d5dae9c29515c1ecb0102aada786c528e570778e
+--! Previous: sha1:05582fcd38d24195678e49621fc7eab304d55a0f
+--! Hash: sha1:157215b8ef6c477a1661eacb8b18217e871064bc
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:d5dae9c29515c1ecb0102aada786c528e570778e
---! Hash: sha1:ca7eebf2bd0b5d20b53829d7fb8a28137dd242ba
+--! Previous: sha1:157215b8ef6c477a1661eacb8b18217e871064bc
+--! Hash: sha1:24de157533d151e00957d568f436bce7a0bd1062
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
@@ -99,7 +99,7 @@ create view audit.lints with (security_invoker = true) as
     from policies
     where not relrowsecurity
     union all
-    select 'row_security_without_policy', 'warning', name, 'shows no row to anybody', 'Write a policy for whoever shall see it.'
+    select 'row_security_without_policy', 'warning', name, 'shows no row to anybody', 'Write a policy for the role that shall see it.'
     from tables t
     where relrowsecurity and not exists (select from pg_policy p where p.polrelid = t.oid)
     union all
@@ -196,7 +196,7 @@ create view audit.lints with (security_invoker = true) as
     -- PostgreSQL's own settings, without a dot, are always there.
     where text ~ '\mcurrent_setting\(\s*''[^''.]+\.[^'']+''(::text)?\s*\)'
     union all
-    select 'claim_kept_in_plan', 'error', object, 'is immutable and reads a setting: a prepared statement would keep the claim of whoever came first',
+    select 'claim_kept_in_plan', 'error', object, 'is immutable and reads a setting: a prepared statement would keep the claim of its first caller',
       'alter function … stable'
     from functions
     where provolatile = 'i' and body ~ '\mcurrent_setting\('

@@ -1,5 +1,5 @@
---! Previous: sha1:ca7eebf2bd0b5d20b53829d7fb8a28137dd242ba
---! Hash: sha1:6c5624e0912fa5411670231bef4467876363b4d2
+--! Previous: sha1:24de157533d151e00957d568f436bce7a0bd1062
+--! Hash: sha1:c652ed71d4f6d5f0325198d0d7e45931065197ef
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

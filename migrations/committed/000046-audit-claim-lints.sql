@@ -1,5 +1,5 @@
---! Previous: sha1:6c5624e0912fa5411670231bef4467876363b4d2
---! Hash: sha1:d99ca4682f88885af1cbeeeb2647fec657254f91
+--! Previous: sha1:c652ed71d4f6d5f0325198d0d7e45931065197ef
+--! Hash: sha1:f94e3b9cbf1b8ac28fa9d7a54eacffd805537fab
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

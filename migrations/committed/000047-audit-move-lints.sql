@@ -1,11 +1,11 @@
---! Previous: sha1:d99ca4682f88885af1cbeeeb2647fec657254f91
---! Hash: sha1:b004a9ea4b8a6c935a56c286cbf8e6d91706422b
+--! Previous: sha1:f94e3b9cbf1b8ac28fa9d7a54eacffd805537fab
+--! Hash: sha1:ca553293e86a2bc275e87e7d8df68b4ec9c449c7
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin
 -- while there is a table that cannot: so a finding says it as soon as the table is there.
 --
--- A table moves if it has the column `organization_id`, whoever made it. Logical replication tells its rows apart by the replica identity,
+-- A table moves if it has the column `organization_id`, one of this service or of your own. Logical replication tells its rows apart by the replica identity,
 -- and copies those of one organization alone by a row filter, which must be of columns of that identity.
 
 create view audit.moved_tables with (security_invoker = true) as

@@ -1,5 +1,5 @@
---! Previous: sha1:b004a9ea4b8a6c935a56c286cbf8e6d91706422b
---! Hash: sha1:a6cd2e17108b6cf5c7b7f7d74287726877e0da7b
+--! Previous: sha1:ca553293e86a2bc275e87e7d8df68b4ec9c449c7
+--! Hash: sha1:096068c5c3c46ccb17aa4e8b3fbab299657f998d
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
@@ -153,7 +153,8 @@ from unnest('{users,units,cards,card_assignments}'::text[]) as name;
 insert into audit.invariants (name, relation, commands, roles, expression, rule) values
   ('helper', 'audit.uses', '{delete,truncate}', '{graph_helper}', 'false', 'What was used stays noted.');
 
--- What triggers alone may write counts as written by whoever causes it, for a proof: so the right of a client to write it shows here.
+-- For a proof, the role whose statement fires a trigger writes what the trigger writes. So the proofs let a client write columns that only
+-- triggers may write, and this lint finds a privilege on one of them.
 create view audit.right_lints with (security_invoker = true) as
   select distinct
     'forbidden_column_granted' as name, 'error' as level, format('%s.%s', i.relation, a.attname) as object,

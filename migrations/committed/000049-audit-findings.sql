@@ -1,5 +1,5 @@
---! Previous: sha1:a6cd2e17108b6cf5c7b7f7d74287726877e0da7b
---! Hash: sha1:25ed132507f2f5109e869f581241cd8b153428dd
+--! Previous: sha1:096068c5c3c46ccb17aa4e8b3fbab299657f998d
+--! Hash: sha1:924f9605850a5c47ab91386d945b65111b1aae03
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:25ed132507f2f5109e869f581241cd8b153428dd
---! Hash: sha1:1bf8c11fd21fb15a0ede5f00b2514fd04035e167
+--! Previous: sha1:924f9605850a5c47ab91386d945b65111b1aae03
+--! Hash: sha1:d921f063678459818544d1501b867640232d1b0b
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

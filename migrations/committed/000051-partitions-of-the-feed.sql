@@ -1,5 +1,5 @@
---! Previous: sha1:1bf8c11fd21fb15a0ede5f00b2514fd04035e167
---! Hash: sha1:1d2be10df98ed1e3539089373a941b03906231ea
+--! Previous: sha1:d921f063678459818544d1501b867640232d1b0b
+--! Hash: sha1:2d48ea78392eeaaf318c4d0535805093547271d6
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

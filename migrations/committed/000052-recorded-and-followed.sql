@@ -1,5 +1,5 @@
---! Previous: sha1:1d2be10df98ed1e3539089373a941b03906231ea
---! Hash: sha1:90d0949410554f4b794a065adcc5d7e5e324c319
+--! Previous: sha1:2d48ea78392eeaaf318c4d0535805093547271d6
+--! Hash: sha1:f120c6d74f91956c5903b49799718214a7ee8427
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:90d0949410554f4b794a065adcc5d7e5e324c319
---! Hash: sha1:be8ed2688e32175e5ed7133229d8df18b542f354
+--! Previous: sha1:f120c6d74f91956c5903b49799718214a7ee8427
+--! Hash: sha1:20df8c7698cffc34ec5997276348cbf4aa1f4f95
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

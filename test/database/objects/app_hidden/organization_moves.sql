@@ -24,7 +24,7 @@ comment on policy all_graph_admin on app_hidden.organization_moves is 'Administr
 
 create policy select_graph_helper on app_hidden.organization_moves for select to graph_helper
   using (true);
-comment on policy select_graph_helper on app_hidden.organization_moves is 'app_hidden.is_served asks for whoever works for an organization.';
+comment on policy select_graph_helper on app_hidden.organization_moves is 'app_hidden.is_served asks for every role that works for an organization.';
 
 create policy select_graph_purger on app_hidden.organization_moves for select to graph_purger
   using (true);

@@ -27,6 +27,6 @@ AS $function$
 comment on function app_public.unit_delete(uuid,text,boolean) is '@mutation
 @param {Unit} id The unit to delete.
 @param externalIdentifier The unit to delete, by the identifier that the client system assigned.
-@param withDescendants = false Whether all units below it go along; without that it is deleted only when there are none.
+@param withDescendants = false Deletes all units below it, too. Without it, a unit that has units below it is not deleted: `CONFLICT`.
 Deletes a unit with the grants on it. Exactly one of `id` and `externalIdentifier` is given. Needs an app token (scope `app`).';
 grant execute on function app_public.unit_delete(uuid,text,boolean) to graph_app;

@@ -29,7 +29,7 @@ AS $function$
         select p.* from audit.policies p
         where p.relation = explain_access.relation
           and (p.policy = any (granted.policies)
-            -- Whoever changes a row has to see it, too.
+            -- A caller who changes a row has to see it, too.
             or granted.command in ('update', 'delete') and p.command = 'select' and p.role_ids && array(select role_id from audit.roles r where r.role in (granted.role, 'public')))
         order by p.command <> granted.command, p.policy
       loop

@@ -121,7 +121,7 @@ create view audit.lints with (security_invoker=true) as
             'warning'::text,
             t.name,
             'shows no row to anybody'::text,
-            'Write a policy for whoever shall see it.'::text
+            'Write a policy for the role that shall see it.'::text
            FROM tables t
           WHERE t.relrowsecurity AND NOT (EXISTS ( SELECT
                    FROM pg_policy p
@@ -268,7 +268,7 @@ create view audit.lints with (security_invoker=true) as
          SELECT 'claim_kept_in_plan'::text,
             'error'::text,
             functions.object,
-            'is immutable and reads a setting: a prepared statement would keep the claim of whoever came first'::text,
+            'is immutable and reads a setting: a prepared statement would keep the claim of its first caller'::text,
             'alter function … stable'::text
            FROM functions
           WHERE functions.provolatile = 'i'::"char" AND functions.body ~ '\mcurrent_setting\('::text
