@@ -85,6 +85,31 @@ test('the questions are answered on the command line', async () => {
   expect(changes.stdout.split('\n')).toHaveLength(5);
 });
 
+test('the history says by name which application let somebody in, and by id what has been deleted since', async () => {
+  const grant = (application: string) => `
+    begin;
+    select audit.become(audit.find_principal('app:${application}'));
+    select app_public.access_grant(user_id => '${company.konrad}', unit_id => '${company.room}', source => '${application}');
+    commit`;
+  const gone = randomUUID();
+  await database.owner.query(
+    `insert into oauth.applications (organization_id, id, name, client_id, scopes) values ($1, $2, 'Gone', 'gone', '{app}')`,
+    [company.acme, gone],
+  );
+  await database.owner.query(grant('acme-backend'));
+  await database.owner.query(grant('gone'));
+  await database.owner.query('delete from oauth.applications where id = $1', [gone]);
+
+  const { stdout } = await audit(database, 'changes', '--of', 'konrad@acme.test', '--table', 'app_hidden.unit_access');
+
+  await database.owner.query('delete from app_hidden.unit_access where user_id = $1', [company.konrad]);
+  expect(stdout).toMatch(
+    new RegExp(
+      `\\| application ${gone} \\| graph_app .*\\n.*\\| Acme Backend, application ${company.backend} \\| graph_app `,
+    ),
+  );
+});
+
 test('a row is named as people know it: by external identifier or e-mail, in a table without its schema', async () => {
   await database.owner.query(`
     update app_public.users set external_identifier = 'shared' where email in ('konrad@acme.test', 'mallory@rival.test');

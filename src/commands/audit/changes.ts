@@ -4,16 +4,16 @@ import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
 export type ChangesOptions = { table?: string; of?: string; since?: string; limit: number };
 
-/** `audit changes`: the history, the newest first. */
+/** `audit changes`: the history, the newest first. It names applications and people, who have ids in the history, by what they are called now. */
 export async function readChanges(database: AuditedDatabase, options: ChangesOptions): Promise<Answer> {
   const { of = null } = options;
   // An auditor has an id, and may not read the tables.
   const subject = of === null || isKey(of) ? of : (await findRow(database, 'app_public.users', of)).key;
   const { rows } = await database.pool.query(
     `select
-       occurred_at as "when", coalesce('user ' || user_id, 'application ' || application_id, 'login ' || login) as who, role,
+       occurred_at as "when", concat_ws(' ', ${(await readsNames(database)) ? nameOfCaller : 'null'}, ${caller}) as who, role,
        command, relation as "table", row_id as row, columns, before, after, request_id as request, server_request_id as "server request"
-     from audit.changes
+     from audit.changes c
      where ($1::text is null or relation = $1)
        and ($2::uuid is null or subject_id = $2)
        and ($3::timestamptz is null or occurred_at >= $3)
@@ -22,4 +22,22 @@ export async function readChanges(database: AuditedDatabase, options: ChangesOpt
     [options.table ?? null, subject, options.since ?? null, options.limit],
   );
   return { text: document('# Changes', table(rows, 'None.')), findings: 0 };
+}
+
+const caller = "coalesce('user ' || user_id, 'application ' || application_id, 'login ' || login)";
+
+/** Null if there was no token, or if the person or application has been deleted. */
+const nameOfCaller = `case
+  when user_id is not null then (select full_name from app_public.users u where u.id = c.user_id)
+  else (select name from oauth.applications a where a.id = c.application_id)
+end || ','`;
+
+/** An auditor may read the history, and none of the rows that have names. */
+async function readsNames({ pool }: AuditedDatabase): Promise<boolean> {
+  const { rows } = await pool.query(
+    `select bool_and(has_schema_privilege(n.oid, 'usage') and has_table_privilege(c.oid, 'select')) as reads
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where (n.nspname, c.relname) in (('app_public', 'users'), ('oauth', 'applications'))`,
+  );
+  return rows[0]?.reads === true;
 }
