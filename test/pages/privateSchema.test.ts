@@ -39,6 +39,31 @@ describe('the explorers of a service whose schema is not public', () => {
     await close();
   });
 
+  it('send no token in the address before their script is there', async () => {
+    const { page, problems, settled, close } = await openPage(browser, { baseUrl: demo.url, width: 1280 });
+    let load = () => {};
+    const loaded = new Promise<void>((resolve) => {
+      load = resolve;
+    });
+    await page.route(/\/documentation\.js$/, async (route) => {
+      await loaded;
+      await route.continue();
+    });
+    await page.goto(`${demo.url}/documentations/graphql`, { waitUntil: 'commit' });
+
+    await page.getByLabel('Access token').fill(await getDemoToken(demo));
+    await page.keyboard.press('Enter');
+    expect(await page.getByRole('button', { name: 'Show the documentation' }).isDisabled()).toBe(true);
+    load();
+    await page.getByRole('button', { name: 'Show the documentation' }).click();
+
+    await page.locator('.drawing').waitFor();
+    expect(page.url()).toBe(`${demo.url}/documentations/graphql`);
+    await settled();
+    expect(problems).toEqual([]);
+    await close();
+  });
+
   it('read it with the token of GraphiQL, also in the documentation', async () => {
     const { page, problems, settled, close } = await openPage(browser, { baseUrl: demo.url, width: 1280 });
     await page.goto(`${demo.url}/graphiql`);

@@ -16,6 +16,7 @@ function askForToken() {
     const form = new FormData(/** @type {HTMLFormElement} */ (event.target));
     void unlock(String(form.get('token')).trim());
   });
+  for (const button of document.querySelectorAll('button')) button.disabled = false;
 }
 
 /** @param {string} [token] that the schema is read with, where it is not public */

@@ -78,11 +78,12 @@ function sendSearchIndex(documentation: Documentation): RequestHandler {
   return async (request, response) => sendIndex(request, response.set('Cache-Control', 'no-store'));
 }
 
+/** The browser itself would send the form, with the token in the address, before the script does: the button waits for it. */
 const renderGate = (basePath: string) => html`<main class="gate">
 <h1>The schema is not public</h1>
 <p>This service shows its schema to holders of an access token. Sign in with <a href="${basePath}/graphiql">GraphiQL</a> in this
 tab and come back, or put a token here.</p>
 <form id="token-form"><label>Access token <input name="token" required autocomplete="off" spellcheck="false"></label>
-<button class="primary">Show the documentation</button></form>
+<button class="primary" disabled>Show the documentation</button></form>
 <p id="problem" role="alert"></p>
 </main>`;
