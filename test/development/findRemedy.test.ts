@@ -1,7 +1,3 @@
-import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import type * as apply from '../../src/commands/development/applyCurrent.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createMigrationsCopy, type MigrationsCopy } from '../support/migrationsCopy.ts';
 
@@ -17,10 +13,8 @@ afterAll(async () => {
 
 /** Saves the file and runs it. */
 async function run(sql: string): Promise<void> {
-  await writeFile(join(copy.root, 'migrations/current.sql'), sql);
-  const path = pathToFileURL(join(copy.root, 'src/commands/development/applyCurrent.ts')).href;
-  const { applyCurrent }: typeof apply = await import(path);
-  await applyCurrent(database.ownerUrl);
+  await copy.write('migrations/current.sql', sql);
+  await copy.applyCurrent(database.ownerUrl);
 }
 
 const drop = 'Help: The file runs on every save: put';

@@ -3,7 +3,6 @@ import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { calculateHash } from 'graphile-migrate/dist/hash.js';
-import type * as apply from '../../src/commands/development/applyCurrent.ts';
 import { loadConfig } from '../../src/config.ts';
 import type * as migrations from '../../src/database/migrations/committedMigrations.ts';
 import { createLog } from '../../src/log.ts';
@@ -24,17 +23,13 @@ const mark = '\uFEFF';
 const withCrlf = (text: string) => text.replaceAll('\n', '\r\n');
 const inUtf16 = (text: string) => Buffer.from(mark + text, 'utf16le');
 
-const load = <T>(path: string): Promise<T> => import(pathToFileURL(join(copy.root, path)).href);
-const readCommitted = async () =>
-  (await load<typeof migrations>('src/database/migrations/committedMigrations.ts')).readCommitted();
-const applyCurrent = async () =>
-  (await load<typeof apply>('src/commands/development/applyCurrent.ts')).applyCurrent(database.ownerUrl);
-const run = async (command: 'commit' | 'rehash' | 'status', ...args: string[]) => {
-  const lines: string[] = [];
-  const config = loadConfig({ DATABASE_URL: database.ownerUrl }, 'migrations');
-  await copy.runDevelopmentCommand(command, args, config, (line) => lines.push(line));
-  return lines;
+const readCommitted = async () => {
+  const path = join(copy.root, 'src/database/migrations/committedMigrations.ts');
+  return ((await import(pathToFileURL(path).href)) as typeof migrations).readCommitted();
 };
+const applyCurrent = () => copy.applyCurrent(database.ownerUrl);
+const run = async (command: 'commit' | 'rehash' | 'status', ...args: string[]) =>
+  (await copy.run(command, args, loadConfig({ DATABASE_URL: database.ownerUrl }, 'migrations'))).lines;
 
 /** What PostgreSQL keeps of a function's text as it was written. */
 const sql = (name: string) => `

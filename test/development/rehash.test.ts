@@ -12,11 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => copy.remove());
 
-const rehash = async () => {
-  const lines: string[] = [];
-  await copy.runDevelopmentCommand('rehash', [], loadConfig({}, 'migrations'), (line) => lines.push(line));
-  return lines;
-};
+const rehash = async () => (await copy.run('rehash', [], loadConfig({}, 'migrations'))).lines;
 
 const readCommitted = async () => {
   const path = join(copy.root, 'src/database/migrations/committedMigrations.ts');

@@ -62,7 +62,7 @@ export async function createWorkshop(): Promise<{ commit: Commit; remove(): Prom
   const commitHere: Commit = async (variables, sql) => {
     await copy.write('migrations/current.sql', sql);
     try {
-      await copy.runDevelopmentCommand('commit', ['add events'], loadConfig(variables, 'migrations'), () => undefined);
+      await copy.run('commit', ['add events'], loadConfig(variables, 'migrations'));
     } finally {
       for (const name of await copy.committed())
         if (!committed.includes(name)) await copy.removeFile(`migrations/committed/${name}`);

@@ -2,8 +2,10 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { calculateHash } from 'graphile-migrate/dist/hash.js';
+import type * as apply from '../../src/commands/development/applyCurrent.ts';
 import { blankCurrent } from '../../src/commands/development/migrations.ts';
 import type * as development from '../../src/commands/development/runDevelopmentCommand.ts';
+import type { Config } from '../../src/config.ts';
 import type * as migrate from '../../src/database/migrations/migrate.ts';
 import { createSourceCopy, program } from './sourceCopy.ts';
 
@@ -12,7 +14,14 @@ export type MigrationsCopy = {
   readonly root: string;
   /** As `npm run db:migrate` does, of the copy. */
   readonly migrate: typeof migrate.migrate;
-  readonly runDevelopmentCommand: typeof development.runDevelopmentCommand;
+  /** As `npm run dev` does when `current.sql` is saved. */
+  readonly applyCurrent: typeof apply.applyCurrent;
+  /** Runs a command of `npm run db:…`. */
+  run(
+    command: development.DevelopmentCommand,
+    args: readonly string[],
+    config: Config,
+  ): Promise<{ code: number; lines: string[] }>;
   /** Commits a migration as on a branch of its own, after the one that is named or the last. @returns its file's name */
   commit(message: string, sql: string, after?: string): Promise<string>;
   /** The names in `migrations/committed`. */
@@ -45,9 +54,16 @@ export async function createMigrationsCopy(): Promise<MigrationsCopy> {
   return {
     root,
     migrate: (await load('src/database/migrations/migrate.ts')).migrate,
-    // It loads the whole service, which most tests of a copy do not need.
-    runDevelopmentCommand: async (...args: Parameters<typeof development.runDevelopmentCommand>) =>
-      (await load('src/commands/development/runDevelopmentCommand.ts')).runDevelopmentCommand(...args),
+    // Each is loaded when a test uses it: most tests of a copy need neither.
+    applyCurrent: async (...args) => (await load('src/commands/development/applyCurrent.ts')).applyCurrent(...args),
+    async run(command, args, config) {
+      const { runDevelopmentCommand }: typeof development = await load(
+        'src/commands/development/runDevelopmentCommand.ts',
+      );
+      const lines: string[] = [];
+      const code = await runDevelopmentCommand(command, args, config, (line) => lines.push(line));
+      return { code, lines };
+    },
     commit,
     committed,
     read: (path) => readFile(join(root, path), 'utf8'),

@@ -184,12 +184,8 @@ async function commit(message: string, sql: string): Promise<string> {
   return name;
 }
 
-async function run(command: DevelopmentCommand, ...args: string[]): Promise<{ code: number; lines: string[] }> {
-  const lines: string[] = [];
-  const config = loadConfig({ DATABASE_URL: logins.ownerUrl }, 'migrations');
-  const code = await copy.runDevelopmentCommand(command, args, config, (line) => lines.push(line));
-  return { code, lines };
-}
+const run = (command: DevelopmentCommand, ...args: string[]) =>
+  copy.run(command, args, loadConfig({ DATABASE_URL: logins.ownerUrl }, 'migrations'));
 
 async function uncommit(...args: string[]): Promise<string[]> {
   return (await run('uncommit', '--database', new URL(logins.ownerUrl).pathname.slice(1), ...args)).lines;
