@@ -46,6 +46,44 @@ test('the newest migration is current.sql again, and becomes the same one when i
   expect(await applied()).toContain(name.slice(0, 6));
 });
 
+test('a migration of a release stays, and one after it does not', async () => {
+  await commit('add doors', doors);
+  await commit('add gates', gates);
+  const [released = '', after] = await added();
+  const [, hash] = /^--! Hash: (\S+)$/m.exec(await copy.read(`migrations/committed/${released}`)) ?? [];
+  await copy.write('migrations/released.txt', `1.0.0 ${hash}\n`);
+
+  expect(await uncommit()).toEqual([expect.stringContaining(`${after} is migrations/current.sql again`)]);
+  await copy.write('migrations/current.sql', blankCurrent);
+  await expect(uncommit()).rejects.toThrow(`${released} is released, and never changes`);
+
+  expect(await added()).toEqual([released]);
+  expect(await applied()).toContain(released.slice(0, 6));
+});
+
+test('the migrations of a new version come after those that the database has run already', async () => {
+  const ours = await commit('add doors', doors);
+  const theirs = await copy.commit('add gates', gates, before.at(-1));
+  const hashOf = async (name = '') =>
+    /^--! Hash: (\S+)$/m.exec(await copy.read(`migrations/committed/${name}`))?.[1] ?? '';
+  const releases = `1.0.0 ${await hashOf(before.at(-1))}\n`;
+  await copy.write('migrations/released.txt', `${releases}1.1.0 ${await hashOf(theirs)}\n`);
+
+  // As docs/upgrading.md says.
+  const moved = `${String(Number.parseInt(ours, 10) + 1).padStart(6, '0')}-add-gates.sql`;
+  await copy.write(`migrations/committed/${moved}`, await copy.read(`migrations/committed/${theirs}`));
+  await copy.removeFile(`migrations/committed/${theirs}`);
+  await copy.write('migrations/released.txt', releases);
+  expect((await run('rehash')).lines).toEqual([`New hashes: ${moved}`]);
+  await copy.write('migrations/released.txt', `${releases}1.1.0 ${await hashOf(moved)}\n`);
+  await migrate();
+
+  expect((await run('rehash')).lines).toEqual(['The hashes are right.']);
+  expect((await applied()).slice(-2)).toEqual([ours.slice(0, 6), moved.slice(0, 6)]);
+  const { rows } = await database.owner.query(`select to_regtype('app_hidden.gate') is not null as gates`);
+  expect(rows).toEqual([{ gates: true }]);
+});
+
 test('nothing is lost: neither by a second time nor over what current.sql has', async () => {
   await commit('add doors', doors);
   await commit('add gates', gates);

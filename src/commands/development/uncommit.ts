@@ -12,6 +12,7 @@ import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
 import { blankCurrent, currentFile, databaseName, readCurrent, withMigrationLock } from './migrations.ts';
+import { countReleased, readReleases } from './releasedMigrations.ts';
 
 /**
  * `npm run db:uncommit`: takes the newest committed migration back to `migrations/current.sql`.
@@ -19,7 +20,7 @@ import { blankCurrent, currentFile, databaseName, readCurrent, withMigrationLock
  * Where two branches have met, the migration is the named one, or the one that is not on the main branch. An external database must be
  * named: `npm run db:uncommit -- --database NAME`.
  *
- * @throws {StartupError} when a change would be lost, or others have run it: nothing is changed then
+ * @throws {StartupError} when a change would be lost, or others have run it, as those of a release: nothing is changed then
  */
 export async function uncommit(config: Config, args: readonly string[], log: Log): Promise<string[]> {
   const { values, positionals } = parseArgs({
@@ -36,6 +37,7 @@ export async function uncommit(config: Config, args: readonly string[], log: Log
     const taken = await withMigrationLock(database.ownerUrl, async (owner) => {
       await requireBlank();
       const migration = await choose(await readCommitted(), positionals[0]);
+      await requireUnreleased(migration);
       await forget(owner, migration);
       await moveToCurrent(migration);
       return migration.name;
@@ -72,6 +74,14 @@ async function choose(files: readonly CommittedMigration[], named: string | unde
   if (!found) throw new StartupError(`There is no committed migration ${wanted}.`);
   const next = files.find(({ previous }) => previous === found.hash);
   throw new StartupError(`${next?.name} was committed after ${wanted}: take that one back first. Nothing was changed.`);
+}
+
+/** A release may be here without the main branch that it is of. */
+async function requireUnreleased({ name }: CommittedMigration): Promise<void> {
+  const files = await readCommitted();
+  const released = files.slice(0, countReleased(files, await readReleases()));
+  if (released.some((file) => file.name === name))
+    throw new StartupError(`${name} is released, and never changes: write another migration. Nothing was changed.`);
 }
 
 /** The files of `origin`'s main branch at the last fetch; null when there is no such branch. */
