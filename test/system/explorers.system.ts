@@ -113,31 +113,6 @@ describe('the explorers', () => {
         await expectAnswer(page, '"name": "Demo Backend"');
       });
     });
-
-    it('the playground sends the demo’s token from its first request', async () => {
-      await page.goto(`${demo.url}/playground`);
-      await page.locator('app-query-editor .cm-line', { hasText: 'query Users' }).waitFor();
-      expect(await page.locator('.hint').innerText()).toContain('Requests carry the token of Demo Backend');
-
-      await page.getByRole('button', { name: 'Send Request' }).click();
-      await page.getByText('"Ada Lovelace"').waitFor();
-    });
-
-    it('the playground runs a query with a header typed in its headers section', async () => {
-      const token = await getDemoToken(demo);
-      await page.goto(`${demo.url}/playground`);
-      // Not for its link to send it: CodeMirror shows none when it could not parse the query within 20 ms.
-      await page.locator('app-query-editor .cm-line', { hasText: 'query Users' }).waitFor();
-
-      await page.getByRole('button', { name: 'HTTP headers' }).click();
-      const headers = page.getByRole('dialog').filter({ hasText: 'Add header' });
-      await headers.getByRole('textbox').filter({ hasText: 'Bearer <ACCESS_TOKEN>' }).fill(`Bearer ${token}`);
-      await headers.getByText(`Bearer ${token}`).waitFor();
-      await headers.getByRole('button', { name: 'Done' }).click();
-      await page.getByRole('button', { name: 'Send Request' }).click();
-
-      await page.getByText('"Ada Lovelace"').waitFor();
-    });
   });
 
   describe('GraphiQL, which fits when the screen turns narrow, too,', () => {
@@ -246,18 +221,6 @@ describe('the explorers', () => {
         await page.locator('.graphiql-dialog-close').click();
         await page.getByRole('dialog').waitFor({ state: 'hidden' });
       }
-    });
-
-    it('lends its token to the playground', async () => {
-      await settled();
-      await page.getByRole('link', { name: 'Playground' }).click();
-      await page.locator('app-query-editor .cm-line', { hasText: 'query Users' }).waitFor();
-      expect(await page.locator('.hint').innerText()).toContain(
-        'the token of Demo Backend, as those of GraphiQL in this tab, in place of',
-      );
-
-      await page.getByRole('button', { name: 'Send Request' }).click();
-      await page.getByText('"Ada Lovelace"').waitFor();
     });
 
     it('takes no answer that this tab did not ask for', async () => {
