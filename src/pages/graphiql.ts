@@ -50,7 +50,7 @@ ${jsonElement('settings', {
 })}
 <script type="module" src="${assetsPath}graphiql.js"></script>`,
     body: html`${storedOperationsNotice(config, site)}
-<section class="subbar panel" aria-label="Access token and examples">
+<section id="panel" class="subbar panel" aria-label="Access token and examples" inert>
 <div id="status"><select id="token" aria-label="Active token"></select> <dl id="claims"></dl></div>
 <div class="actions">
 <select id="run-as" aria-label="Run as" title="Runs the query in the editor as another caller, too, and marks the differences"></select>

@@ -15,6 +15,9 @@ import { tokenForRequest } from './tokens.js';
  * @property {number} offset where the cursor is in it
  */
 
+/** Counts the comparisons that were asked for, of which the last is shown. */
+let asked = 0;
+
 /** The editor of the open comparison, and whose answers it shows. @type {{ editor: any, sessions: [Session, Session], side: 0 | 1 } | null} */
 let comparison = null;
 
@@ -72,6 +75,7 @@ function showOthers(select) {
 
 /** @type {(value: string, dialog: HTMLDialogElement) => Promise<void>} */
 async function compare(value, dialog) {
+  const turn = ++asked;
   const text = await edited();
   if (kindOfOperation(text.query) !== 'query')
     throw new Error('Only a query is run as another caller: this would do something twice.');
@@ -81,6 +85,7 @@ async function compare(value, dialog) {
   const [one, other] = await Promise.all(
     [first, second].map(async (session) => send(settings.endpoint, await tokenForRequest(session), request)),
   );
+  if (turn !== asked) return;
   element('comparison-title').textContent = `${labelOf(first)}, and beside it ${labelOf(second)}`;
   element('comparison-summary').textContent = 'Comparing …';
   dialog.showModal();

@@ -16,13 +16,17 @@
 /** Monaco's API, once GraphiQL has loaded it. */
 export const monaco = () => Reflect.get(globalThis, 'monaco');
 
+/** Whether GraphiQL has its editors. Without the one that shows the answer it runs nothing, and says nothing about it. */
+export const isReady = () =>
+  ['operation.graphql', 'variables.json', 'response.json'].every((name) => findEditor(name) !== undefined);
+
 /**
- * Resolves with what is in the editor, as soon as there is an editor.
+ * Resolves with what is in the editor, as soon as GraphiQL can run it.
  *
  * @returns {Promise<{ query: string, variables: string }>}
  */
 export async function edited() {
-  while (!findModel('operation.graphql')) await new Promise(requestAnimationFrame);
+  while (!isReady()) await new Promise(requestAnimationFrame);
   return { query: textOf('operation.graphql'), variables: textOf('variables.json') };
 }
 

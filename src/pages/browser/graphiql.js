@@ -1,5 +1,6 @@
 import { endCodeFlow } from './codeFlow.js';
-import { messageOf } from './dom.js';
+import { element, messageOf } from './dom.js';
+import { runEarly } from './earlyRuns.js';
 import { fittingExamples, show } from './examples.js';
 import { fetcher } from './fetcher.js';
 import { takeLinkedOperation } from './linkedOperation.js';
@@ -24,6 +25,7 @@ const workers = { json: 'jsonWorker.js', graphql: 'graphqlWorker.js' };
 
 const linked = takeLinkedOperation();
 showPanel();
+runEarly(linked && show(linked));
 const [{ React, createRoot, Ruru }] = await Promise.all([import(`${settings.ruruPath}ruru.js`), signInAtStart()]);
 const root = createRoot(document.getElementById('ruru-root'));
 const defaultQuery = fittingExamples()[0]?.query;
@@ -44,9 +46,11 @@ const render = (key) =>
 const schemaReader = () => (settings.publicIntrospection ? 'public' : (currentSession()?.id ?? 'none'));
 render(schemaReader());
 sessionChanges.addEventListener('change', () => render(schemaReader()));
-if (linked) void show(linked);
 
-/** Ends a sign-in that went through the sign-in page; else the demo signs itself in. */
+/**
+ * Ends a sign-in that went through the sign-in page; else the demo signs itself in.
+ * Only then does the panel take clicks: before, its buttons would do nothing, or act for nobody.
+ */
 async function signInAtStart() {
   try {
     const request = endCodeFlow();
@@ -55,4 +59,5 @@ async function signInAtStart() {
   } catch (error) {
     say(messageOf(error));
   }
+  element('panel').inert = false;
 }

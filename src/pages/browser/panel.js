@@ -44,10 +44,14 @@ export function showPanel() {
     await copy(toCurl(new URL(settings.endpoint, location.href).href, token, await edited()));
     say(`Copied as a command for a shell${token ? `; its first line is the token of ${currentSession()?.name}` : ''}.`);
   });
+  let choices = 0;
   element('token').addEventListener('change', async ({ target }) => {
     const { value } = /** @type {HTMLSelectElement} */ (target);
+    const choice = ++choices;
     try {
-      chooseSession((await sessionOf(value))?.id ?? '');
+      const session = await sessionOf(value);
+      // The last choice holds, although signing in for an earlier one may take longer.
+      if (choice === choices) chooseSession(session?.id ?? '');
     } catch (error) {
       show();
       say(messageOf(error));

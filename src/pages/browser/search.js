@@ -41,6 +41,8 @@ export function offerSearch(token) {
     event.preventDefault();
     input.select();
   });
+  // Typed before this script was there.
+  if (input.value !== '') void load().then((entries) => show(input, entries));
 }
 
 /** @type {(path: string, token: string | undefined) => Promise<Entry[]>} */

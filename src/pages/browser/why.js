@@ -44,7 +44,9 @@ async function explain(side, sessions) {
       ? [textOf('p', question.problem)]
       : await Promise.all(sessions.map(async (session) => render(session, await ask(session, question))));
   element('reasons').replaceChildren(...reasons);
-  /** @type {HTMLDialogElement} */ (element('why-dialog')).showModal();
+  const dialog = /** @type {HTMLDialogElement} */ (element('why-dialog'));
+  // A second click may have come before the first was answered.
+  if (!dialog.open) dialog.showModal();
 }
 
 /** @type {(session: Session, question: Question) => Promise<Reason>} */
