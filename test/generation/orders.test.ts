@@ -67,28 +67,28 @@ const sql = `
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
-  graph = await startGraphTest();
-  tenant = await createTenant(graph);
-  const { owner } = graph.database;
-  await owner.query(sql);
-  for (let id = 1; id <= 10; id++) {
-    // Each value twice; of those that may be null, the second is null.
-    const values = names.flatMap(({ type }) => {
-      const value = types[type]?.[Math.floor((id * 7) % 10) % 5] ?? null;
-      return [value, id % 2 === 0 ? null : value];
-    });
-    const columns = names.flatMap(({ column }) => [column, `${column}n`]);
-    await owner.query(
-      `insert into app_public.samples (organization_id, id, ${columns.join(', ')})
+  graph = await startGraphTest({}, async (database) => {
+    tenant = await createTenant({ database });
+    const { owner } = database;
+    await owner.query(sql);
+    for (let id = 1; id <= 10; id++) {
+      // Each value twice; of those that may be null, the second is null.
+      const values = names.flatMap(({ type }) => {
+        const value = types[type]?.[Math.floor((id * 7) % 10) % 5] ?? null;
+        return [value, id % 2 === 0 ? null : value];
+      });
+      const columns = names.flatMap(({ column }) => [column, `${column}n`]);
+      await owner.query(
+        `insert into app_public.samples (organization_id, id, ${columns.join(', ')})
        values ($1, $2, ${columns.map((_, index) => `$${index + 3}`).join(', ')})`,
-      [tenant.organizationId, id, ...values],
+        [tenant.organizationId, id, ...values],
+      );
+    }
+    await owner.query(
+      `insert into app_public.notes select $1, n, nullif(v, ''), v from unnest(array['b', '', null, 'a', null, '']) with ordinality as r(v, n)`,
+      [tenant.organizationId],
     );
-  }
-  await owner.query(
-    `insert into app_public.notes select $1, n, nullif(v, ''), v from unnest(array['b', '', null, 'a', null, '']) with ordinality as r(v, n)`,
-    [tenant.organizationId],
-  );
-  await graph.reload();
+  });
 });
 afterAll(() => graph.stop());
 
@@ -106,13 +106,22 @@ test('each column with an index has both orders', async () => {
   );
 });
 
-describe.each(names)('$type', ({ column }) => {
+describe.each(names)('$type', ({ type, column }) => {
+  // Both comparisons of each type and both places of its nulls; of two types all that there is, since a walk plans two statements.
+  const isWhole = ['int4', 'text'].includes(type);
+  const [forwards, backwards] = isWhole
+    ? [
+        [false, true],
+        [false, true],
+      ]
+    : [[false], [true]];
+
   test.each([
-    ['ASC', column],
-    ['DESC', column],
-    ['ASC', `${column}n`],
-    ['DESC', `${column}n`],
-  ])('pages to the end, both ways: %s of %s', async (direction, name) => {
+    ['ASC', column, forwards],
+    ['DESC', column, forwards],
+    ['ASC', `${column}n`, backwards],
+    ['DESC', `${column}n`, backwards],
+  ] as [string, string, boolean[]][])('pages to the end: %s of %s', async (direction, name, ways) => {
     const order = `${name.toUpperCase()}_${direction}`;
     const nulls = direction === 'ASC' ? 'nulls first' : 'nulls last';
     const { rows } = await graph.database.owner.query<{ id: number }>(
@@ -121,7 +130,7 @@ describe.each(names)('$type', ({ column }) => {
     );
     const expected = rows.map(({ id }) => id);
 
-    for (const isBackwards of [false, true]) {
+    for (const isBackwards of ways) {
       const nodes = await walk(graph, tenant.app, { field: 'samples', order, isBackwards, rows: 4 });
       expect(nodes.map(idOf)).toEqual(expected);
     }

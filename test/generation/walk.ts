@@ -30,12 +30,13 @@ export async function walk(
 ): Promise<Node[]> {
   const { size, cursor, edge, more } = isBackwards ? backwards : forwards;
   const orderBy = order === undefined ? '' : `, orderBy: [${order}]`;
-  const query = `query ($at: Cursor) { app { page: ${field}(${size}: ${rows}, ${cursor}: $at${orderBy}) {
+  // By variables, since each document is planned anew.
+  const query = `query ($at: Cursor, $rows: Int) { app { page: ${field}(${size}: $rows, ${cursor}: $at${orderBy}) {
     nodes { ${selection} } pageInfo { at: ${edge} hasMore: ${more} } } } }`;
 
   const pages: (readonly Node[])[] = [];
   for (let at: string | null = null, hasMore = true; hasMore && pages.length < 50; ) {
-    const answer: { app: { page: Page } } = await read(graph, token, query, { at });
+    const answer: { app: { page: Page } } = await read(graph, token, query, { at, rows });
     pages.push(answer.app.page.nodes);
     ({ at, hasMore } = answer.app.page.pageInfo);
   }
