@@ -10,6 +10,8 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const lints = 'select name, object from audit.claim_lints order by name, object';
+/** One of them, as the others take longer. */
+const lint = (name: string) => `select name, object from audit.claim_lints where name = '${name}' order by object`;
 const claim = 'organization_id = (select app_hidden.current_organization_id())';
 
 const select = (expression: string) => `alter policy select_graph_app on app_public.cards using (${expression})`;
@@ -188,7 +190,7 @@ describe('policy_always_true', () => {
     ["'a'::text <> 'b'::text"],
     ['not false'],
   ])('finds using (%s) for select', async (expression) => {
-    expect(await undone(database.owner, levels(expression), lints)).toEqual(found);
+    expect(await undone(database.owner, levels(expression), lint('policy_always_true'))).toEqual(found);
   });
 
   test.each([
@@ -199,12 +201,14 @@ describe('policy_always_true', () => {
     ["(select current_setting('graph.scope', true)) = 'app'"],
     ["'x) OR true OR (' = (select current_setting('graph.scope', true))"],
   ])('takes using (%s)', async (expression) => {
-    expect(await undone(database.owner, levels(expression), lints)).toEqual([]);
+    expect(await undone(database.owner, levels(expression), lint('policy_always_true'))).toEqual([]);
   });
 
   test('is for roles of requests', async () => {
-    expect(await undone(database.owner, levels('true', 'graph_user, graph_admin'), lints)).toEqual(found);
-    expect(await undone(database.owner, levels('true', 'graph_admin'), lints)).toEqual([]);
+    expect(await undone(database.owner, levels('true', 'graph_user, graph_admin'), lint('policy_always_true'))).toEqual(
+      found,
+    );
+    expect(await undone(database.owner, levels('true', 'graph_admin'), lint('policy_always_true'))).toEqual([]);
   });
 });
 
@@ -220,7 +224,7 @@ describe('claim_of_its_own', () => {
       "begin return coalesce(nullif(current_setting('graph.organization_id', true), ''), '00000000-0000-7000-8000-000000000001'); end",
     ],
   ])('finds a claim that is %s', async (body) => {
-    expect(await undone(database.owner, claims(body), lints)).toEqual([
+    expect(await undone(database.owner, claims(body), lint('claim_of_its_own'))).toEqual([
       { name: 'claim_of_its_own', object: 'app_hidden.current_organization_id()' },
     ]);
   });
@@ -228,7 +232,7 @@ describe('claim_of_its_own', () => {
   test('takes one that is its setting', async () => {
     const setting = "begin\n  return nullif(current_setting('graph.organization_id', true), '')::uuid;\nend;";
 
-    expect(await undone(database.owner, claims(setting), lints)).toEqual([]);
+    expect(await undone(database.owner, claims(setting), lint('claim_of_its_own'))).toEqual([]);
   });
 });
 
@@ -253,7 +257,7 @@ describe('setting_changed', () => {
     ['reset all'],
     ['reset graph.organization_id'],
   ])('finds %s', async (body) => {
-    expect(await undone(database.owner, functionOf(body), lints)).toEqual(found);
+    expect(await undone(database.owner, functionOf(body), lint('setting_changed'))).toEqual(found);
   });
 
   test.each([
@@ -263,7 +267,7 @@ describe('setting_changed', () => {
     ["update app_public.units set name = 'graph.organization_id'"],
     ['new.id = null'],
   ])('takes %s', async (body) => {
-    expect(await undone(database.owner, functionOf(body), lints)).toEqual([]);
+    expect(await undone(database.owner, functionOf(body), lint('setting_changed'))).toEqual([]);
   });
 
   test.each([
@@ -304,8 +308,8 @@ describe('setting_changed', () => {
       `alter role graph_user set lock_timeout = '1s'`,
     ],
   ] as [string, string, string, string][])('finds it in %s', async (_, object, wrong, right) => {
-    expect(await undone(database.owner, wrong, lints)).toEqual([{ name: 'setting_changed', object }]);
-    expect(await undone(database.owner, right, lints)).toEqual([]);
+    expect(await undone(database.owner, wrong, lint('setting_changed'))).toEqual([{ name: 'setting_changed', object }]);
+    expect(await undone(database.owner, right, lint('setting_changed'))).toEqual([]);
   });
 });
 

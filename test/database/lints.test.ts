@@ -1,4 +1,4 @@
-import { findingsHere } from '../audit/support.ts';
+import { findingsHere, undone } from '../audit/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 /** For each lint a migration that it must find, and where. */
@@ -172,12 +172,23 @@ describe('audit.lints', () => {
     try {
       await connection.query('begin');
       await connection.query(statement);
-      const { rows } = await connection.query('select name, object from audit.findings where name = $1', [name]);
+      const { rows } = await connection.query(`select name, object from audit.lints where name = '${name}'`);
 
       expect(rows).toContainEqual({ name, object });
     } finally {
       await connection.query('rollback');
       connection.release();
+    }
+  });
+
+  it('are among the findings', async () => {
+    const [{ statement = '', object = '' } = {}] = Object.values(violations);
+
+    const found = await undone(database.owner, statement, 'select name, object from audit.findings');
+
+    for (const name of ['row_security_off', 'policy_without_row_security']) {
+      const place = name === 'row_security_off' ? object : expect.stringContaining(`on ${object}`);
+      expect(found).toContainEqual({ name, object: place });
     }
   });
 

