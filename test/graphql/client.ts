@@ -1,3 +1,6 @@
+import { type IncomingMessage, request } from 'node:http';
+import { json } from 'node:stream/consumers';
+
 /** An answer, as a client sees it. */
 export type Answer = {
   status: number;
@@ -14,11 +17,18 @@ export async function ask(
   query: string,
   variables: Record<string, unknown> = {},
 ): Promise<Answer> {
-  const headers = new Headers({ 'Content-Type': 'application/json', Accept: graphqlResponse });
-  if (token !== null) headers.set('Authorization', `Bearer ${token}`);
+  const headers: Record<string, string> = { 'Content-Type': 'application/json', Accept: graphqlResponse };
+  if (token !== null) headers.Authorization = `Bearer ${token}`;
   const body = JSON.stringify({ query, variables });
-  const response = await fetch(`${url}/graphql`, { method: 'POST', headers, body });
-  return { status: response.status, headers: response.headers, body: (await response.json()) as Answer['body'] };
+  // With `fetch` each of the tests' requests took 0.4 ms of processor time, and 0.15 ms like this.
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
+    request(`${url}/graphql`, { method: 'POST', headers }, resolve).on('error', reject).end(body);
+  });
+  return {
+    status: response.statusCode ?? 0,
+    headers: new Headers(response.headers as Record<string, string>),
+    body: (await json(response)) as Answer['body'],
+  };
 }
 
 /**
