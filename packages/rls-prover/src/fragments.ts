@@ -13,6 +13,10 @@ export const typeName = (oid: string, collation = 'named.typcollation') => `(
   left join pg_namespace ens on ens.oid = element.typnamespace
   where named.oid = ${oid})`;
 
+/** The names of those types, each computed once: PostgreSQL's own functions and operators have few types and are many. */
+export const typeNames = (oids: string) =>
+  `type_names (oid, name) as materialized (select t.oid, ${typeName('t.oid')} from pg_type t where t.oid in (${oids}))`;
+
 /** Whether an object was made in this database, whatever its schema (`FirstNormalObjectId`). */
 export const isOwn = (oid: string) => `(${oid} >= 16384)`;
 

@@ -1,5 +1,5 @@
 import type { Builtin, Catalogue, Relation, Result, Role, Routine, Trigger } from './catalogue.ts';
-import { isOwn, signature, typeName } from './fragments.ts';
+import { isOwn, signature, typeName, typeNames } from './fragments.ts';
 import { functionsStatement, triggersStatement } from './functionsStatements.ts';
 import type { Options } from './interface.ts';
 import { unquoted } from './names.ts';
@@ -95,12 +95,13 @@ const rolesStatement = `
   from pg_roles r`;
 
 const builtinsStatement = `
+  with ${typeNames(`select prorettype from pg_proc where pronamespace = 'pg_catalog'::regnamespace`)}
   select name, max(volatility) as volatility, jsonb_object_agg(arity, type) as returns, bool_or(of_rows) as "isOfRows"
   from (
-    select p.proname as name, p.pronargs::text as arity, min(${typeName('p.prorettype')}) as type, 
+    select p.proname as name, p.pronargs::text as arity, min(t.name) as type,
       -- 'i', 's' and 'v' are in this order.
       max(p.provolatile::text) as volatility, bool_or(p.prokind <> 'f' or p.proretset) as of_rows
-    from pg_proc p
+    from pg_proc p join type_names t on t.oid = p.prorettype
     where p.pronamespace = 'pg_catalog'::regnamespace and not ${isOwn('p.oid')}
     group by 1, 2
     having count(distinct p.prorettype) = 1
@@ -130,11 +131,13 @@ const ownStatement = `
     exists (select from pg_collation where not collisdeterministic) as "hasOrders"`;
 
 const resultsStatement = `
-  select o.oprname || ' ' || ${typeName('o.oprleft')} as operator, min(${typeName('o.oprresult')}) as type, bool_and(p.proisstrict) as "isStrict",
+  with ${typeNames(`select unnest(array[oprleft, oprright, oprresult]) from pg_operator where oprkind = 'b'`)}
+  select o.oprname || ' ' || l.name as operator, min(t.name) as type, bool_and(p.proisstrict) as "isStrict",
     -- A literal has the type of the other side, or else is a text (Type Conversion, Operators).
-    case when bool_or(o.oprright = o.oprleft) then min(${typeName('o.oprleft')}) when bool_or(o.oprright = 'text'::regtype) then 'text'
-      when count(distinct o.oprright) = 1 then min(${typeName('o.oprright')}) end as right
+    case when bool_or(o.oprright = o.oprleft) then min(l.name) when bool_or(o.oprright = 'text'::regtype) then 'text'
+      when count(distinct o.oprright) = 1 then min(r.name) end as right
   from pg_operator o join pg_proc p on p.oid = o.oprcode
+  join type_names l on l.oid = o.oprleft join type_names r on r.oid = o.oprright join type_names t on t.oid = o.oprresult
   where o.oprkind = 'b' and not ${isOwn('o.oid')}
   group by 1 having count(distinct o.oprresult) = 1`;
 

@@ -18,24 +18,20 @@ export const readRights = async ({
 }: Pick<Options, 'client' | 'roles' | 'assumptions'>): Promise<Right[]> =>
   (await client.query(statement, [roles, assumptions?.ignoredSchemas ?? null])).rows;
 
-/** Kinds of objects: the catalogue, its columns of owner and list, the default list, and how it is named. `null` is what a kind has not. */
+/**
+ * Kinds of objects: the catalogue, its columns of owner and list, the default list, and how it is named. `null` is what a kind has not; as
+ * a name it is a name that takes long to write, for thousands of objects of which few are shown: `nameOf`.
+ */
 const kinds: readonly (readonly string[])[] = [
-  [
-    'pg_class',
-    'relowner',
-    'relacl',
-    `case when x.relkind = 'S' then 's' else 'r' end`,
-    'x.oid::regclass::text',
-    'x.relnamespace',
-  ],
-  ['pg_proc', 'proowner', 'proacl', `'f'`, 'x.oid::regprocedure::text', 'x.pronamespace'],
+  ['pg_class', 'relowner', 'relacl', `case when x.relkind = 'S' then 's' else 'r' end`, 'null', 'x.relnamespace'],
+  ['pg_proc', 'proowner', 'proacl', `'f'`, 'null', 'x.pronamespace'],
   ['pg_namespace', 'nspowner', 'nspacl', `'n'`, 'x.nspname::text', 'x.oid'],
-  ['pg_type', 'typowner', 'typacl', `'T'`, 'x.oid::regtype::text', 'x.typnamespace'],
+  ['pg_type', 'typowner', 'typacl', `'T'`, 'null', 'x.typnamespace'],
   ['pg_language', 'lanowner', 'lanacl', `'l'`, 'x.lanname::text', 'null'],
   ['pg_foreign_data_wrapper', 'fdwowner', 'fdwacl', `'F'`, 'x.fdwname::text', 'null'],
   ['pg_foreign_server', 'srvowner', 'srvacl', `'S'`, 'x.srvname::text', 'null'],
   ['pg_largeobject_metadata', 'lomowner', 'lomacl', `'L'`, `'large object ' || x.oid`, 'null'],
-  ['pg_operator', 'oprowner', 'null', 'null', 'x.oid::regoperator::text', 'x.oprnamespace'],
+  ['pg_operator', 'oprowner', 'null', 'null', 'null', 'x.oprnamespace'],
   ['pg_opclass', 'opcowner', 'null', 'null', 'x.opcname::text', 'x.opcnamespace'],
   ['pg_opfamily', 'opfowner', 'null', 'null', 'x.opfname::text', 'x.opfnamespace'],
   ['pg_collation', 'collowner', 'null', 'null', 'x.collname::text', 'x.collnamespace'],
@@ -48,10 +44,14 @@ const kinds: readonly (readonly string[])[] = [
   ['pg_extension', 'extowner', 'null', 'null', 'x.extname::text', 'null'],
 ];
 
+const nameOf = `coalesce(name, case class
+    when 'pg_class'::regclass then id::regclass::text when 'pg_proc'::regclass then id::regprocedure::text
+    when 'pg_type'::regclass then id::regtype::text when 'pg_operator'::regclass then id::regoperator::text end)`;
+
 const objects = kinds
   .map(
     ([catalogue, owner, acl, kind, name, schema]) => `
-      select '${catalogue}'::regclass, x.oid, 0, ${kind}::"char", ${name}, ${schema}::oid, x.${owner}, ${acl === 'null' ? 'null::aclitem[]' : `x.${acl}`}
+      select '${catalogue}'::regclass, x.oid, 0, ${kind}::"char", ${name}::text, ${schema}::oid, x.${owner}, ${acl === 'null' ? 'null::aclitem[]' : `x.${acl}`}
       from ${catalogue} x`,
   )
   .join(' union all');
@@ -71,8 +71,8 @@ const statement = `
   ),
   looked_at as (
     select o.*, ${isOwn('o.id')} and o.class <> 'pg_database'::regclass as is_own,
-      coalesce((select not ${isSeen} from pg_namespace n where n.oid = o.schema), false) as is_hidden
-    from object o
+      coalesce(s.is_hidden, false) as is_hidden
+    from object o left join (select n.oid, not ${isSeen} as is_hidden from pg_namespace n) s on s.oid = o.schema
   ),
   held as (
     select o.*, r.grantee, r.privilege_type as privilege, r.is_grantable
@@ -89,15 +89,16 @@ const statement = `
     -- PostgreSQL grants these after it has noted what it granted. They show what the reader may know.
     select o.class, o.id, o.part, 0, case o.kind when 'n' then 'USAGE' else 'SELECT' end
     from looked_at o
-    where not o.is_own and (o.kind = 'n' and o.name = 'information_schema' or o.kind = 'r' and o.name ~ '^information_schema\\.[a-z]')
+    where not o.is_own and (o.kind = 'n' and o.name = 'information_schema' or o.kind = 'r' and o.schema = 'information_schema'::regnamespace
+      and exists (select from pg_class c where c.oid = o.id and c.relname ~ '^[a-z]'))
   )
-  select 'rights' as invariant, name as relation, 'own' as command, pg_get_userbyid(owner)::text as role, 'a client owns it' as why
+  select 'rights' as invariant, ${nameOf} as relation, 'own' as command, pg_get_userbyid(owner)::text as role, 'a client owns it' as why
   from looked_at where owner in (select oid from client)
   union all
-  select 'rights', name, 'grant', coalesce(nullif(grantee, 0::oid)::regrole::text, 'public'), 'a client may pass a right on'
+  select 'rights', ${nameOf}, 'grant', coalesce(nullif(grantee, 0::oid)::regrole::text, 'public'), 'a client may pass a right on'
   from held where is_grantable
   union all
-  select 'rights', name, lower(privilege), coalesce(nullif(grantee, 0::oid)::regrole::text, 'public'),
+  select 'rights', ${nameOf}, lower(privilege), coalesce(nullif(grantee, 0::oid)::regrole::text, 'public'),
     case
       when kind = 'd' then 'a client may make objects, which may stand in the place of others'
       when not is_own then 'it is PostgreSQL''s own, and guarded by no policy'
