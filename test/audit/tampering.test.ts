@@ -1,4 +1,4 @@
-// What `audit verify` finds of a history that was changed behind the service's back.
+// Tests of `audit verify` on a history that was changed behind the service's back.
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createSealed, expectIntact, first, insertCopy, second, tamper, verify } from './sealed.ts';
 import { company } from './support.ts';
