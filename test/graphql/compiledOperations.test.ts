@@ -75,6 +75,31 @@ test("a statement whose text refers to another one's row is run compiled", async
   expect(seen.failedRuns).toBe(0);
 });
 
+test('an input object that the document writes, with variables in it, is run compiled', async () => {
+  await createUnit(tenant, { name: 'Gate', externalIdentifier: 'gate' });
+  const decisions = `query($user: String!, $uuid: UUID!) { app {
+    user: accessDecision(unitExternalIdentifier: "gate", credential: { userExternalIdentifier: $user }) { reason }
+    beacon: accessDecision(unitExternalIdentifier: "gate", credential: { beacon: { proximityUuid: $uuid, major: 1, minor: 2 } }) { reason }
+  } }`;
+  const variables = { user: 'nobody', uuid: 'f7826da6-4fa2-4e98-8024-bc5b71e0893e' };
+  await read(graph, tenant.app, decisions, variables);
+  await read(graph, tenant.app, decisions, variables);
+  await createUser(tenant, { fullName: 'Somebody', externalIdentifier: 'somebody' });
+
+  const seen = await counted(async () => {
+    const reasonsOf = async (user: string) => {
+      const { app } = await read<{ app: Record<string, object> }>(graph, tenant.app, decisions, { ...variables, user });
+      return app;
+    };
+    expect(await reasonsOf('nobody')).toEqual({ user: { reason: 'USER_UNKNOWN' }, beacon: { reason: 'CARD_UNKNOWN' } });
+    expect(await reasonsOf('somebody')).toEqual({ user: { reason: 'NO_GRANT' }, beacon: { reason: 'CARD_UNKNOWN' } });
+  });
+
+  expect(seen).toEqual({ compiled: 0, failedRuns: 0 });
+  const first = await counted(() => read(graph, tenant.app, `# another document\n${decisions}`, variables));
+  expect(first.compiled).toBeGreaterThan(0);
+});
+
 test('each page of a walk by cursor has the rows behind its cursor', async () => {
   const walker = await createTenant(graph);
   const names = Array.from({ length: 7 }, (_, index) => `Walker ${index}`);

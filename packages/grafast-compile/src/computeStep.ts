@@ -49,6 +49,7 @@ const compilers: ReadonlyMap<string, Compile> = new Map<StepClass, Compile>([
   ['ObjectStep', byItself],
   ['BakedInputStep', byItself],
   ['__InputDefaultStep', byItself],
+  ['__InputObjectStep', byItself],
   ['PgFromExpressionStep', byItself],
   ['FirstStep', byItself],
   ['LastStep', byItself],

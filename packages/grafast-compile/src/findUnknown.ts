@@ -99,7 +99,10 @@ function isOf(kind: Kind, value: unknown): boolean {
 
 /** The probe has steps of all classes but those that arguments of other kinds need. */
 const classesOfProbe = (Object.keys(fieldsOfClass) as StepClass[]).filter(
-  (name) => !['BakedInputStep', '__InputDefaultStep', 'ApplyInputStep', 'PgFromExpressionStep'].includes(name),
+  (name) =>
+    ![
+      ...['BakedInputStep', '__InputDefaultStep', '__InputObjectStep', 'ApplyInputStep', 'PgFromExpressionStep'],
+    ].includes(name),
 );
 
 const sqlNodes = () =>

@@ -122,7 +122,8 @@ export type LambdaStep = {
 /** The classes of which a step is computed, or its value used, by the fields that only it has. */
 export const fieldsOfClass = {
   ...{ ConstantStep: { data: 'any?' } satisfies Fields<ConstantStep>, AccessStep: {}, ObjectStep: {}, ListStep: {} },
-  ...{ BakedInputStep: {}, __InputDefaultStep: {}, ApplyInputStep: {}, FirstStep: {}, LastStep: {}, EdgeStep: {} },
+  ...{ BakedInputStep: {}, __InputDefaultStep: {}, __InputObjectStep: {}, ApplyInputStep: {} },
+  ...{ FirstStep: {}, LastStep: {}, EdgeStep: {} },
   ...{ PageInfoStep: {}, ConnectionItemsStep: {}, PgFromExpressionStep: {}, PgSelectRowsStep: {}, PgCursorStep: {} },
   ConnectionStep: {
     ...{ neededCollection: 'boolean', collectionDepId: 'number?', paramsDepId: 'number?', _mightStream: 'boolean?' },
