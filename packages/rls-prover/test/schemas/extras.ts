@@ -16,23 +16,27 @@ const bodies = fc.constantFrom(
   ...[
     `select string_agg(body, ',') from app.items`,
     `select app.inner_text()`,
+    `select app.given()`,
     `select max(body) from app.seen`,
     `select 'a'`,
   ],
-  ...[
-    `select string_agg(n.body, ',') from app.notes n where n.tenant_id = app.tenant_id() and n.author_id = app.user_id()`,
-  ],
+  ...['string_agg(n.body', 'string_agg(n.leak'].map(
+    (text) =>
+      `select ${text}, ',') from app.notes n where n.tenant_id = app.tenant_id() and n.author_id = app.user_id()`,
+  ),
 );
 
 const isDefiner = fc.boolean();
 const optionsOf = (isOwners: boolean) => (isOwners ? definer : '');
 
-/** A function without parameters, and one that it may call. */
+/** A function without parameters, and those that it may call: by name, by a default, as a field of a row. */
 const functions = fc
-  .record({ body: bodies, inner: bodies, isDefiner })
-  .map(({ body, inner, isDefiner }) => [
-    `create function app.inner_text() returns text language sql stable set search_path = app, pg_temp as $$ ${inner.includes('inner_text') ? `select string_agg(body, ',') from items` : inner} $$`,
-    `create function app.texts() returns text language sql stable ${optionsOf(isDefiner)} as $$ ${body} $$`,
+  .record({ body: bodies, inner: bodies, options: fc.constantFrom(definer, definer, 'security definer', '') })
+  .map(({ body, inner, options }) => [
+    `create function app.inner_text() returns text language sql stable set search_path = app, pg_temp as $$ ${/inner_text|given/.test(inner) ? `select string_agg(body, ',') from items` : inner} $$`,
+    `create function app.given(t text default app.inner_text()) returns text language sql stable as $$ select t $$`,
+    `create function app.leak(app.notes) returns text language sql stable as $$ select string_agg(body, ',') from app.items $$`,
+    `create function app.texts() returns text language sql stable ${options} as $$ ${body} $$`,
   ]);
 
 /** Two functions that call each other. */
@@ -74,10 +78,16 @@ const views = fc
     invoker: fc.boolean(),
     where: conditions,
     from: fc.constantFrom('app.items', 'app.kept', 'app.notes n join app.items using (tenant_id)'),
+    body: fc.constantFrom(
+      'items.body',
+      'items.body',
+      'items.body',
+      `(select string_agg(n.body, ',') from app.notes n)`,
+    ),
   })
-  .map(({ barrier, invoker, where, from }) => [
+  .map(({ barrier, invoker, where, from, body }) => [
     'create materialized view app.kept as select * from app.items',
-    `create view app.seen with (security_barrier = ${barrier}, security_invoker = ${invoker}) as select items.body, tenant_id, items.author_id from ${from.replace('app.kept', 'app.kept as items')} where ${where.replaceAll(/\b(body|author_id|pair)\b(?! =|\.)/g, '$1').replaceAll(/(?<![.\w])(body|author_id|pair)\b/g, 'items.$1')}`,
+    `create view app.seen with (security_barrier = ${barrier}, security_invoker = ${invoker}) as select ${body} as body, tenant_id, items.author_id from ${from.replace('app.kept', 'app.kept as items')} where ${where.replaceAll(/\b(body|author_id|pair)\b(?! =|\.)/g, '$1').replaceAll(/(?<![.\w])(body|author_id|pair)\b/g, 'items.$1')}`,
     'grant select on app.seen to member',
   ]);
 
@@ -132,6 +142,34 @@ const aggregates = fc.constant([
   'create aggregate app.total(text) (sfunc = app.step, stype = text)',
 ]);
 
+/** Columns by which items form a chain, or a cycle with notes. */
+const links = [
+  { table: 'items', column: 'parent_id' },
+  { table: 'notes', column: 'item_id' },
+  { table: 'notes', column: 'item_id' },
+].map(({ table, column }) => [
+  `alter table app.${table} add column ${column} uuid`,
+  `alter table app.${table} add foreign key (tenant_id, ${column}) references app.items on delete cascade`,
+]);
+
+/** Keys by which a deletion reaches rows at some depth, also through notes that the client may not delete. */
+const keys = fc
+  .record({
+    link: fc.constantFrom(...links, [
+      'grant delete on app.users to member',
+      'create policy leave on app.users for delete to member using (tenant_id = app.tenant_id() and id = app.user_id())',
+    ]),
+    isOnNotes: fc.constantFrom(true, true, true, false),
+    isRevoked: fc.constantFrom(true, true, true, false),
+  })
+  .map(({ link, isOnNotes, isRevoked }) => [
+    ...[...link, 'grant delete on app.items to member'],
+    ...(isRevoked ? ['revoke delete on app.notes from member'] : []),
+    ...(isOnNotes
+      ? ['alter table app.items add foreign key (tenant_id, note_id) references app.notes on delete cascade']
+      : []),
+  ]);
+
 const rules = fc.constant([`create rule more as on delete to app.items do also delete from app.notes`]);
 
 /** A policy beside the first one, for one command. */
@@ -151,29 +189,22 @@ const namesakes = fc
   .map((name) => [`create function app.${name}() returns int language sql immutable as $$ select 1 $$`]);
 
 const kinds = {
-  ...{
-    functions,
-    cycles,
-    domains,
-    views,
-    ownedViews,
-    triggers,
-    ownersTriggers,
-    aggregates,
-    rules,
-    policies,
-    namesakes,
-  },
+  ...{ functions, cycles, domains, views, ownedViews, triggers, ownersTriggers, keys },
+  ...{ aggregates, rules, policies, namesakes },
 };
+
+/** The kinds with many parts that must meet, for a fault of the prover to show. */
+const often: readonly string[] = ['functions', 'domains', 'ownedViews', 'keys'];
 
 /** Beside tables: functions, domains, views, triggers and rights; of each kind one at most, since they have names. */
 export const extras: fc.Arbitrary<readonly string[]> = fc
   .uniqueArray(
     fc.oneof(
-      ...Object.entries(kinds).map(([kind, drawn]) =>
-        drawn.map((statements: readonly string[]) => ({ kind, statements })),
-      ),
+      ...Object.entries(kinds).map(([kind, drawn]) => ({
+        weight: often.includes(kind) ? 4 : 1,
+        arbitrary: drawn.map((statements: readonly string[]) => ({ kind, statements })),
+      })),
     ),
-    { maxLength: 2, selector: ({ kind }) => kind },
+    { minLength: 1, maxLength: 2, selector: ({ kind }) => kind },
   )
   .map((drawn) => drawn.flatMap(({ statements }) => statements));
