@@ -76,7 +76,10 @@ export const change = (proving: Proving, { before, after }: { before: Drawn; aft
       kept: again.filter((one) => one.digest !== null && one.digest === earlier.get(nameOf(one))).length,
       accepted: anew.filter((one) => one.accepted !== null).length,
       stale: again.map(verdictOf).filter((line) => !lines.has(line)),
-      hidden: violations.filter((one) => isMissed(one, anew) && !known.has(lineOf(one))).map(lineOf),
+      // A change may be possible now since something else no longer forbids it: a key that another table has lost.
+      hidden: violations
+        .filter((one) => /^(set [^;]*; )?select /.test(one.act) && isMissed(one, anew) && !known.has(lineOf(one)))
+        .map(lineOf),
     };
   });
 

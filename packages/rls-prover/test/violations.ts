@@ -155,11 +155,10 @@ function violationsOf(
     if (was && is && JSON.stringify(was) === JSON.stringify(is)) continue;
     const table = key.split(' ')[0];
     const change = was ? (is ? 'update' : 'delete') : 'insert';
-    // By the command on its table, a view of it or a parent, or by an action of a foreign key.
-    const places = [
-      `${command} on app.${target}`,
-      ...(table === target ? [] : [`delete on app.${table}`, `update on app.${table}`]),
-    ];
+    // By the command on its table, a view of it or a parent, or by an action of a foreign key, which may come back to the same table.
+    const isPlain = command === change || (command === 'truncate' && change === 'delete');
+    const byAction = table === target ? (isPlain ? [] : [change]) : ['delete', 'update'];
+    const places = [`${command} on app.${target}`, ...byAction.map((action) => `${action} on app.${table}`)];
     for (const name of brokenBy(was, is, mine, own))
       add(`${name}: ${change} on app.${table}`, target ? places.map((place) => `${name}: ${place}`) : []);
   }
