@@ -114,7 +114,8 @@ function problemsOf(
   const isOwn = (name: string) =>
     name.includes('.') ? !name.startsWith('pg_catalog.') : catalogue.operators.has(name);
   const casts = new Set([...catalogue.casts].flatMap((cast) => cast.split(' ')));
-  const values = new Set([...types, ...routine.types]);
+  // A type without its schema may be any of that name.
+  const isWritten = (name: string) => types.has(name) || types.has(bareOf(name));
   return [
     ...routine.settings
       .filter((setting) => !harmlessSettings.test(setting))
@@ -129,15 +130,18 @@ function problemsOf(
     ...[...operators].filter(isOwn).map((name) => `operator ${name}`),
     ...[...catalogue.checkedTypes]
       .filter(
-        (name) => values.has(name) || variables.some((type) => type.includes(name.slice(name.lastIndexOf('.') + 1))),
+        (name) =>
+          isWritten(name) || routine.types.includes(name) || variables.some((type) => type.includes(bareOf(name))),
       )
       .map((name) => `the check of ${name}`),
     ...[...changed]
       .filter((path) => !isKnownTable(path, catalogue))
       .map((path) => `a change of ${path.replace(/^\./, '')}`),
-    ...[...types].filter((name) => casts.has(name)).map((name) => `a cast to ${name}`),
+    ...[...casts].filter(isWritten).map((name) => `a cast to ${name}`),
   ];
 }
+
+const bareOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 
 /** PostgreSQL's own are not: an update of `pg_settings`, or of a view of it, sets a claim. */
 const isKnownTable = (path: string, { paths }: Catalogue): boolean => {

@@ -1,16 +1,16 @@
 import { definer, type Tries } from './try.ts';
 
-const everything = `select string_agg(name || tenant_id, ',') from app.users`;
+export const everything = `select string_agg(name || tenant_id, ',') from app.users`;
 const sees = /bbbbbbbb-0000/;
-const helper = (body: string, options = '') =>
+export const helper = (body: string, options = '') =>
   `create function app.helper() returns text language sql stable ${options} as $$ ${body} $$; revoke execute on function app.helper() from public;`;
-const outer = (body: string, options = definer) =>
+export const outer = (body: string, options = definer) =>
   `create function app.entry() returns text language sql stable ${options} as $$ ${body} $$; grant execute on function app.entry() to member;`;
 /** A domain whose check reads everything. */
-const checked = `create function app.check_name(text) returns boolean language plpgsql stable as $$ begin
+export const checked = `create function app.check_name(text) returns boolean language plpgsql stable as $$ begin
         if $1 in (select name from app.users where tenant_id = :B0) then raise exception 'taken by %', (select min(tenant_id::text) from app.users where name = $1 and tenant_id = :B0); end if; return true; end $$;
       create domain app.free_name as text check (app.check_name(value));`;
-const calls = { act: 'select app.entry()', sees, names: /app\.entry/ };
+export const calls = { act: 'select app.entry()', sees, names: /app\.entry/ };
 
 /** D4: what a function with the rights of its owner calls reads more than its own text. */
 export const nested: Tries = {
@@ -85,39 +85,6 @@ export const nested: Tries = {
     ...calls,
     given: `create function app.helper() returns text language plpgsql stable as $$ declare t text; begin ${everything.replace(' from', ' into t from')}; return t; end $$;
       ${outer('select app.helper()')}`,
-  },
-};
-
-/** Whose search path has the schema of the application, and an operator that reads everything for a type of its own. */
-const path = 'set local search_path = app;';
-const compared = `create type app.pair as (a text, b text); create function app.look(app.pair, app.pair) returns boolean language plpgsql stable as $$ begin
-    raise exception '%', (${everything}); end $$;
-  create operator app.= (leftarg = app.pair, rightarg = app.pair, function = app.look);`;
-const leak = `create function app.leak(app.notes) returns text language sql stable as $$ ${everything} $$; revoke execute on function app.leak(app.notes) from public;`;
-
-/** A function with the rights of its owner calls another one without a name and parentheses. */
-export const unwritten: Tries = {
-  'as a field of a row': {
-    ...{ ...calls, act: `${path} select app.entry()` },
-    given: `${path} ${leak} ${outer('select n.leak from app.notes n where n.tenant_id = app.tenant_id() and n.author_id = app.user_id()', 'security definer')}`,
-  },
-  'as a field of an expression, in a function that it calls': {
-    ...{ ...calls, act: `${path} select app.entry()` },
-    given: `${path} ${leak} create function app.helper() returns text language sql stable as $$ select (n).leak from app.notes n limit 1 $$; ${outer('select app.helper()', 'security definer')}`,
-  },
-  'as the default of a parameter': {
-    ...calls,
-    given: `${helper(everything)} create function app.given(t text default app.helper()) returns text language sql stable as $$ select t $$; ${outer('select app.given()')}`,
-  },
-  'by an operator of a type of its own': {
-    ...{ ...calls, act: `${path} select app.entry()` },
-    given: `${compared} alter table app.notes add pair app.pair default row('a', 'b')::app.pair;
-      ${outer(`select string_agg(n.body, ',') from app.notes n where n.pair = n.pair and n.tenant_id = app.tenant_id() and n.author_id = app.user_id()`, 'security definer')}`,
-  },
-  'by an operator of a type of its own, in a function with a search path': {
-    ...calls,
-    given: `${compared} create function app.helper(p app.pair) returns boolean language sql stable set search_path = app as $$ select p = p $$;
-      ${outer(`select app.helper(row('a', 'b')::app.pair)::text`)}`,
   },
 };
 

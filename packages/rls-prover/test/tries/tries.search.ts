@@ -1,13 +1,14 @@
 import { isWhole } from '../../../../test/support/search.ts';
 import { startProving } from '../support.ts';
 import { across, within } from './cascades.ts';
-import { aggregates, nested, overloads, texts as textsOfFunctions, unwritten } from './functions.ts';
+import { aggregates, nested, overloads, texts as textsOfFunctions } from './functions.ts';
 import { inheritance } from './inheritance.ts';
 import { rights } from './rights.ts';
 import { sets } from './sets.ts';
 import { openAfter, show } from './show.ts';
 import { columns, texts as textsOfTriggers } from './triggers.ts';
 import type { Tries } from './try.ts';
+import { unwritten } from './unwritten.ts';
 import { composites } from './values.ts';
 import { leaks, materialized, owners, subqueries } from './views.ts';
 
