@@ -15,6 +15,7 @@ import {
   type Row,
   type Scope,
   type World,
+  withinView,
 } from './scope.ts';
 import { cast, literal, open } from './values.ts';
 import { viewsOf } from './views.ts';
@@ -49,10 +50,9 @@ export function readsWithin(
   const outside: Row = { columns: ['?'], column: () => open('a column from outside of a subquery', env) };
   const inner = { ...scope, parent: { rows: [[anyAlias, outside] as const] } };
   const own = selectsIn(query).map((select) => language.forSome(select, inner, env, (_row, within) => ask(within)));
-  const below = viewsOf(query, catalogue).flatMap(({ name, definition, isInvoker, owner }) => {
-    const within = { ...env, actor: isInvoker ? env.actor : owner, source: name, depth: env.depth + 1 };
-    return readsWithin(parser.query(definition ?? ''), emptyScope, within, ask);
-  });
+  const below = viewsOf(query, catalogue).flatMap((view) =>
+    readsWithin(parser.query(view.definition ?? ''), emptyScope, withinView(view, env), ask),
+  );
   return [...own, ...below];
 }
 

@@ -20,7 +20,16 @@ import { and, isTrue, not, or } from './logic.ts';
 import type { Parser } from './parse.ts';
 import { Problem } from './problem.ts';
 import { forSomeRow } from './rows.ts';
-import { type Environment, emptyScope, everything, isMember, type Row, rowOf, type Scope } from './scope.ts';
+import {
+  type Environment,
+  emptyScope,
+  everything,
+  isMember,
+  type Row,
+  rowOf,
+  type Scope,
+  withinView,
+} from './scope.ts';
 import { baseOf, isLeaking } from './views.ts';
 
 /** The database, and the statements about it that are judged. */
@@ -149,9 +158,8 @@ function violationInView(view: Relation, invariant: Stated, asked: Asked): strin
     const own = isOwn ? [not(holds(invariant, row, row, within))] : [];
     return or(...own, readsBreaking(invariant.name, goal.role, invariants, within));
   });
-  const within = { ...env, actor: view.isInvoker ? env.actor : view.owner, source: view.name, depth: env.depth + 1 };
   const query = env.parser.query(view.definition ?? '');
-  const hidden = readsWithin(query, emptyScope, within, (inner) =>
+  const hidden = readsWithin(query, emptyScope, withinView(view, env), (inner) =>
     readsBreaking(invariant.name, goal.role, invariants, inner),
   );
   return or(shown, ...hidden);

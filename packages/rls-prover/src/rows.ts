@@ -13,6 +13,7 @@ import {
   isMember,
   type Row,
   rowOf,
+  withinView,
 } from './scope.ts';
 import { deny, open } from './values.ts';
 
@@ -32,13 +33,7 @@ export function forSomeRow(relation: Relation | string, env: Environment, then: 
     const query = env.parser.query(relation.definition);
     const unknown = findUnknown({ SelectStmt: query });
     if (unknown) deny(`${unknown} in ${name}`, env);
-    const within = {
-      ...env,
-      actor: relation.isInvoker ? env.actor : relation.owner,
-      depth: env.depth + 1,
-      source: name,
-    };
-    return env.language.forSome(query, emptyScope, within, (row, inner) =>
+    return env.language.forSome(query, emptyScope, withinView(relation, env), (row, inner) =>
       then(row, { ...inner, actor: env.actor, depth: env.depth, source: env.source }),
     );
   }

@@ -92,6 +92,11 @@ export function rowOf(relation: Relation, variable: Variable, problem: Problem):
 /** The scope of an expression about a row of a table, by the table's name or without it. */
 export const scopeOf = ({ name }: Relation, row: Row): Scope => ({ rows: [[partsOf(name).at(-1) ?? '', row]] });
 
+/** Within a view, which reads with the rights of its owner unless it runs as its invoker. */
+export const withinView = ({ name, isInvoker, owner }: Relation, env: Environment): Environment => ({
+  ...{ ...env, actor: isInvoker ? env.actor : owner, source: name, depth: env.depth + 1 },
+});
+
 /** Whether a row is in its table: of the rows that there could be, only some are. */
 export function isMember(relation: Relation, variable: Variable, { problem, world }: Environment): string {
   const member = application(problem.symbol(`in ${relation.name}`, [variable.sort], 'Bool'), [variable.name]);
