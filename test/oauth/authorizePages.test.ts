@@ -1,9 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
-import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
+import { expectAccessible } from '../support/axe.ts';
 import { launchBrowser, openPage } from '../support/browser.ts';
 import { opened } from '../support/openThings.ts';
 import { createPkce, requestOf } from './authorizeSupport.ts';
@@ -21,7 +19,6 @@ let client: Client;
 let application: TestApplication;
 let user: TestUser;
 let browser: Browser;
-let axe: string;
 beforeAll(async () => {
   oauth = await shareOauthTest();
   client = await startClient();
@@ -32,7 +29,6 @@ beforeAll(async () => {
   ]);
   user = await createUser(oauth);
   browser = await launchBrowser();
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 });
 afterAll(async () => {
   await browser.close();
@@ -180,14 +176,3 @@ describe.each([
     expect(complaints()).toEqual([]);
   });
 });
-
-/** By the rules of axe-core, for WCAG 2.2 AA and its best practices; and nothing is wider than the window. */
-async function expectAccessible(page: Page): Promise<void> {
-  await page.evaluate(axe);
-  const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResults;
-  expect(violations.map(({ id, nodes }) => ({ id, nodes: nodes.map(({ html }) => html) }))).toEqual([]);
-  expect(passes.map(({ id }) => id)).toEqual(
-    expect.arrayContaining(['color-contrast', 'document-title', 'html-has-lang']),
-  );
-  expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-}

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
+import { expectAccessible } from '../support/axe.ts';
 import { launchBrowser, type OpenPage, openPage } from '../support/browser.ts';
 import { type Demo, startTestDemo } from '../support/demo.ts';
 import { until } from '../support/until.ts';
@@ -10,12 +8,10 @@ import { describeExamples } from './documentationExamples.ts';
 describe('the documentation', () => {
   let demo: Demo;
   let browser: Browser;
-  let axe: string;
   let opened: OpenPage;
   let page: Page;
 
   beforeAll(async () => {
-    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
     demo = await startTestDemo();
     browser = await launchBrowser();
   });
@@ -50,11 +46,7 @@ describe('the documentation', () => {
       await go(part);
       await page.evaluate("for (const it of document.querySelectorAll('details')) it.open = true");
 
-      expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-      await page.evaluate(axe);
-      const { violations, passes } = (await page.evaluate('axe.run()')) as AxeResults;
-      expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-      expect(passes.length).toBeGreaterThan(20);
+      await expectAccessible(page);
     });
 
     it('breaks no word of a table', async () => {

@@ -1,16 +1,12 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
+import { expectAccessible } from '../support/axe.ts';
 import { launchBrowser, type OpenPage, openPage } from '../support/browser.ts';
 import { type Demo, startTestDemo } from '../support/demo.ts';
 
 /** The first page, and what the service adds to the playground. GraphiQL, the documentation and the sign-in pages have tests of their own. */
 let demo: Demo;
 let browser: Browser;
-let axe: string;
 beforeAll(async () => {
-  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   demo = await startTestDemo();
   browser = await launchBrowser();
 });
@@ -43,11 +39,7 @@ describe.each([
     await page.locator(content).first().waitFor();
     await opened.settled();
 
-    await page.evaluate(axe);
-    const { violations, passes } = (await page.evaluate(`axe.run(${JSON.stringify({ include })})`)) as AxeResults;
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-    expect(passes.length).toBeGreaterThan(5);
-    expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
+    await expectAccessible(page, { include });
     expect(opened.problems.splice(0)).toEqual([]);
   });
 

@@ -1,7 +1,5 @@
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
-import type { AxeResults } from 'axe-core';
 import type { Browser } from 'playwright-core';
+import { expectAccessible } from '../support/axe.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { type Demo, startTestDemo } from '../support/demo.ts';
 import { until } from '../support/until.ts';
@@ -12,12 +10,10 @@ describe('GraphiQL for a developer of policies', () => {
   let demo: Demo;
   let browser: Browser;
   let at: Workplace;
-  let axe: string;
 
   beforeAll(async () => {
     demo = await startTestDemo();
     browser = await launchBrowser();
-    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   });
 
   afterAll(async () => {
@@ -125,18 +121,18 @@ describe('GraphiQL for a developer of policies', () => {
     afterAll(() => at.opened.close());
 
     it('is accessible, its comparison and its reasons too, and fits', async () => {
-      await expectAccessible();
+      await expectAccessible(at.page, ours);
       await at.token.selectOption('Ada Lovelace');
       await at.page.getByText('role graph_user').waitFor();
       await at.page.getByRole('button', { name: 'My units', exact: true }).click();
       await at.expectAnswer('"North Building"');
       await at.page.getByLabel('Run as').selectOption('Grace Hopper');
       await at.page.getByText(/^\d+ differences?:/).waitFor();
-      await expectAccessible();
+      await expectAccessible(at.page, ours);
       // The cursor is on the first of them.
       await at.page.locator('#why-here').click();
       await at.page.getByText(/^Grace Hopper \(graph_user\)/).waitFor();
-      await expectAccessible();
+      await expectAccessible(at.page, ours);
       await at.page.keyboard.press('Escape');
       await at.page.keyboard.press('Escape');
     });
@@ -175,16 +171,8 @@ describe('GraphiQL for a developer of policies', () => {
     });
   });
 
-  async function expectAccessible(): Promise<void> {
-    await at.page.evaluate(axe);
-    // What GraphiQL and its editor are made of is theirs.
-    const { violations, passes } = (await at.page.evaluate(
-      `axe.run({ include: ['.panel', 'dialog'], exclude: ['.monaco-editor', '.monaco-diff-editor'] })`,
-    )) as AxeResults;
-    expect(violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])).toEqual([]);
-    expect(passes.length).toBeGreaterThan(5);
-    expect(await at.page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBe(0);
-  }
+  // What GraphiQL and its editor are made of is theirs.
+  const ours = { include: ['.panel', 'dialog'], exclude: ['.monaco-editor', '.monaco-diff-editor'] };
 
   const claims = async () => (await at.page.locator('#claims > div').allTextContents()).join(' ');
 });
