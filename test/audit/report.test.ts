@@ -130,6 +130,10 @@ test('a row is named as people know it: by external identifier or e-mail, in a t
 });
 
 test.each([
+  [
+    ['who-can', 'app_public.units', company.room, '--at', 'yesterday'],
+    `app_public.units had no row ${company.room} then (yesterday): it was made later, or deleted before.`,
+  ],
   [['visible', 'me:nobody'], 'There is no principal me:nobody\napp:<client id>'],
   [['who-can', 'app_public.nothing', 'x'], 'relation "app_public.nothing" does not exist'],
   [['who-can', 'app_public.units', company.ada], `app_public.units has no row ${company.ada}`],

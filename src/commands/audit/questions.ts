@@ -1,4 +1,5 @@
 import { rolledBack } from '../../database/pool/rolledBack.ts';
+import { StartupError } from '../../errors/startupError.ts';
 import { findRow } from './findRow.ts';
 import { document, type Row, table as toTable } from './markdown.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
@@ -12,7 +13,14 @@ export async function whoCan(database: AuditedDatabase, table: string, name: str
   const columns = 'command, principal, name, columns, policies, rules as rule, through';
   const asked = at === undefined ? 'who_can($1, $2)' : 'who_could($1, $2, $3)';
   const values = at === undefined ? [relation, key] : [relation, key, at];
-  const rows = await ask(database, `select ${columns} from audit.${asked}`, ...values);
+  const rows = await ask(database, `select ${columns} from audit.${asked}`, ...values).catch((error) => {
+    // SQLSTATE no_data_found, with a hint about the key, which is not what is wrong.
+    if (at === undefined || error.code !== 'P0002') throw error;
+    const remedy = `\`npm run -s audit -- changes --table ${relation}\` shows when.`;
+    throw new StartupError(
+      `${relation} had no row ${name} then (${at}): it was made later, or deleted before. ${remedy}`,
+    );
+  });
   const title =
     at === undefined ? `# Who can reach ${name} of ${relation}` : `# Who could reach ${name} of ${relation}, ${at}`;
   return { text: document(title, toTable(rows, 'No one.')), findings: 0 };
