@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
+import type { OpenPage } from '../test/support/browser.ts';
 
 /**
  * `npm run bench screenshots [name…]`: pictures of every page of the demo, and of README's, at 360, 1280 and 1920 pixels, light and dark.
@@ -16,7 +17,7 @@ const { until } = await import('../test/support/until.ts');
 type ColorScheme = 'light' | 'dark';
 type Picture = {
   path: string;
-  prepare: (page: Page, colorScheme: ColorScheme) => Promise<unknown>;
+  prepare: (page: Page, opened: OpenPage, colorScheme: ColorScheme) => Promise<unknown>;
   /** Whether the documents show it, at 1280 pixels. */
   isShown?: true;
 };
@@ -113,8 +114,8 @@ const pictures: Record<string, Picture> = {
   'sign-in': { path: '/graphiql', prepare: goToSignIn },
   consent: {
     path: '/graphiql',
-    async prepare(page) {
-      await goToSignIn(page);
+    async prepare(page, opened) {
+      await goToSignIn(page, opened);
       await page.locator('[name="username"]').fill('ada@demo.test');
       await page.locator('[name="password"]').fill(demo.credentials.password);
       await page.getByRole('button', { name: 'Sign in' }).click();
@@ -123,8 +124,8 @@ const pictures: Record<string, Picture> = {
   },
   'sign-in-refused': {
     path: '/graphiql',
-    async prepare(page) {
-      await goToSignIn(page);
+    async prepare(page, opened) {
+      await goToSignIn(page, opened);
       await page.locator('[name="username"]').fill('ada@demo.test');
       await page.locator('[name="password"]').fill('another password');
       await page.getByRole('button', { name: 'Sign in' }).click();
@@ -134,7 +135,7 @@ const pictures: Record<string, Picture> = {
   // README's picture of a request's way, as GitHub shows it.
   request: {
     path: '/',
-    async prepare(page, colorScheme) {
+    async prepare(page, _, colorScheme) {
       const svg = await readFile(new URL(`../docs/images/request-${colorScheme}.svg`, import.meta.url), 'base64');
       await page.goto('about:blank');
       await page.setContent(`<body style="margin: 12px; background: ${colorScheme === 'dark' ? '#0d1117' : '#ffffff'}">
@@ -143,8 +144,10 @@ const pictures: Record<string, Picture> = {
   },
 };
 
-async function goToSignIn(page: Page): Promise<void> {
+async function goToSignIn(page: Page, { settled }: OpenPage): Promise<void> {
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  // Leaving the page would break off what it loads, which Chromium does not always report.
+  await settled();
   await page.getByRole('button', { name: 'Add a token' }).click();
   await page.getByRole('button', { name: 'Continue to the sign-in page' }).click();
   await page.locator('[name="username"]').waitFor();
@@ -173,11 +176,14 @@ try {
 async function take(name: string, width: number, colorScheme: ColorScheme): Promise<void> {
   const picture = pictures[name];
   if (!picture) throw new Error(`There is no picture ${name}; there are ${Object.keys(pictures).join(', ')}.`);
-  const { page, settled, close } = await openPage(browser, { baseUrl: demo.url, width, colorScheme });
+  const opened = await openPage(browser, { baseUrl: demo.url, width, colorScheme });
+  const { page, settled, close } = opened;
   await page.goto(demo.url + picture.path);
-  await picture.prepare(page, colorScheme);
+  await picture.prepare(page, opened, colorScheme);
   await settled();
   const isShown = picture.isShown && width === 1280;
+  // A picture of the documents must not grow stale with each release.
+  if (isShown) await page.locator('.bar .version').evaluate((version) => version.remove());
   const path = isShown
     ? `../docs/images/${name}-${colorScheme}.png`
     : `screenshots/${name}-${width}-${colorScheme}.png`;
