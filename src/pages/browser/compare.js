@@ -111,6 +111,11 @@ function show(sessions, [one = '', other = '']) {
     // It would throw what it was about to do when the editor is closed.
     occurrencesHighlight: 'off',
     renderSideBySide: true,
+    // A narrow window shows one answer, and would cut off most values.
+    diffWordWrap: matchMedia('(max-width: 640px)').matches ? 'on' : 'off',
+    lineNumbersMinChars: 3,
+    // Its lines have no background here.
+    stickyScroll: { enabled: false },
     renderOverviewRuler: false,
     scrollBeyondLastLine: false,
     minimap: { enabled: false },
