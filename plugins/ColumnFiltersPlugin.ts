@@ -108,7 +108,7 @@ const operators = {
     },
   },
   anyCase: inAnyCase((texts) => sql`app_hidden.lowercase(${texts})`),
-  // Of ASCII: other letters would depend on the database's locale.
+  // Folds letters of ASCII alone: how others fold depends on the database's locale.
   upperCase: inAnyCase((texts) => sql`upper(${texts} collate "C")`),
   is: comparing(sql`=`, 'is this'),
 } satisfies Readonly<Record<string, Operator>>;

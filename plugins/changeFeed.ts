@@ -53,7 +53,7 @@ export function startOf(
 /**
  * Reads the next changes after a position, at most `count`.
  *
- * @param wanted the rows of these types alone: then no more than {@link maxScanned} changes are looked at
+ * @param wanted selects rows of these types alone; the page then scans at most {@link maxScanned} changes
  * @throws `CURSOR_EXPIRED` when the position is older than what is kept, or was issued before the database was restored
  */
 export async function readFeed(

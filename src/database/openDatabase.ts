@@ -73,8 +73,8 @@ export async function startMigrated(dataDir: string, log: Log): Promise<Embedded
 }
 
 /**
- * Tells the database where its files are, by which it knows a copy of them. A copy is born later, and has another inode; the number of a
- * device may change when the machine or a container starts again.
+ * Stores in the database where its files are, so that a copy of them recognizes itself. A copy has a later birth time and another inode.
+ * The number of the device is not stored: it may change when the machine or a container restarts.
  */
 async function seeDirectory(owner: ClientBase, cluster: string): Promise<void> {
   const { ino, birthtimeNs } = await stat(cluster, { bigint: true });

@@ -173,7 +173,7 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
   }
 }
 
-/** What a client reads while its organization is being moved, and once it has moved. */
+/** The message for clients of an organization that is being moved, or has moved. */
 export const movedMessage = 'The organization is being moved to another database; try again later.';
 
 /** The constraint's comment, else a function's own message, else a sentence from the columns. */

@@ -19,7 +19,7 @@ type Options = {
   readiness: Readiness;
   /** Null until they are built. */
   routes: {
-    /** What answers these routes, past express. */
+    /** The listeners of these routes, which bypass express. */
     direct: Readonly<Record<string, RequestListener>>;
     /** The handlers of all other requests except health checks, in this order. */
     mounts: RequestHandler[];

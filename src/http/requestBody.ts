@@ -29,7 +29,7 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
 }
 
 /**
- * Whether JSON has more than 100,000 lists and objects, those in strings counted, too.
+ * Whether JSON has more than 100,000 lists and objects. Brackets in strings count, too.
  * 1,000,000 bytes are parsed in 5 ms, but in 40 to 75 ms when they are 300,000 empty objects.
  */
 export function hasManyStructures(bytes: Uint8Array): boolean {

@@ -1,2 +1,2 @@
-/** Tells a person how far a long step is: `what` says what the counted things are. */
+/** Reports the progress of a long step to a person; `what` names the things that are counted. */
 export type Report = (done: number, total: number, what: string) => void;

@@ -91,7 +91,7 @@ export async function composeApp(context: AppDependencies) {
   });
 
   return {
-    /** What answers the routes that most requests are for. */
+    /** The listeners of the most frequent routes. */
     direct: directRoutes(context, hotSwap.graphql),
     /** The handlers of everything else, in request order. */
     mounts: [createMetadataRouter(url), oauth, hotSwap.pages],

@@ -25,7 +25,7 @@ export async function writeDemoEnvironment(dataDir: string, url: string, demo: D
   };
   const lines = Object.entries(variables).map(([name, value]) => `export ${name}='${value}'\n`);
   const path = join(dataDir, demoEnvironmentFile);
-  // Replaced as a whole, so that nobody reads half of it.
+  // Replaced as a whole, so that no program reads half of it.
   const draft = `${path}.${randomUUID()}`;
   try {
     await writeFile(draft, lines.join(''), { mode: 0o600 });

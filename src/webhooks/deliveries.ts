@@ -234,7 +234,7 @@ export async function disable(pool: Pool, { organizationId, id, url }: Webhook):
     const { rowCount } = await queryOnce(pool, workerSettings(organizationId), statement, requireOwnService);
     return rowCount === 1;
   } catch (error) {
-    // The other database has the webhook now, and is told the same by its receiver.
+    // The other database has the webhook now, and its own deliveries get the same 410.
     if (hasMoved(error)) return false;
     throw error;
   }

@@ -82,7 +82,7 @@ export function startWebhooks({ signal, tickMs = 1000, abandonAfterMs = 5000, ..
   };
 }
 
-/** What an operator of a copy is told. */
+/** The message for the operator of a copy. */
 export const copyNotice =
   'This database is a copy of another, which sends the webhooks: none are sent from here until `npm run -s admin -- take-charge`.';
 

@@ -16,7 +16,7 @@ export async function insertExamples(client: Pick<ClientBase, 'query'>): Promise
   await insertForEach(client, [...rows.flat(), ...changesStatements]);
 }
 
-/** Of an organization, whose number is 0, and of what belongs to its people. */
+/** The id of an example row: of an organization by the number 0, else of a row of the person with the number. */
 export const exampleId = (letter: string, number: number): string =>
   `${letter.repeat(8)}-0000-7000-8000-00000000000${number}`;
 

@@ -62,7 +62,10 @@ const maxSuggestions = 3;
 /** Duplicate table, object (such as a policy), function, column, schema, and the like. */
 const isDuplicate = (code: string) => /^(42P0[467]|42710|42723|42701)$/.test(code);
 
-/** What the file itself has made is dropped first, since it runs on every save. What a committed migration has made is not. */
+/**
+ * An object that the file itself makes is dropped first, since the file runs on every save.
+ * One of a committed migration is not dropped.
+ */
 async function dropFirst(statement: string): Promise<string | null> {
   const [, kind, name, rest = ''] = creation.exec(statement) ?? [];
   if (kind !== undefined && name !== undefined) {

@@ -51,7 +51,7 @@ async function findDifferences(client: Client, ownerUrl: string): Promise<string
   });
 }
 
-/** What differs in them shows when they are written. */
+/** A line for each file, without its differences: `schema:update` writes the file, and git then shows them. */
 function describeStale(files: readonly GoldenFile[]): string[] {
   const names = files.map(({ name }) => (name.startsWith(objectsFolder) ? objectsFolder : name));
   return [...new Set(names)].map((name) => `${name} is not what the migrations give: npm run schema:update`);

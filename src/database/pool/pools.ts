@@ -72,8 +72,8 @@ const connectionReserve = 2;
 const costMs = 2;
 /**
  * By how much tenants may differ for each connection and still be served in the order of arrival.
- * Alternating between tenants that fluctuate would delay the requests of the one that has had more at the moment: without it the 99th
- * percentile of ten equal tenants was 2.3 to 2.9 times that of a plain queue, with it 1.0 to 1.8 times (`bench peers`).
+ * Otherwise a tenant that has just had a little more would wait for all the others, though all are equal in the long run. Without the burst
+ * the 99th percentile of ten equal tenants was 2.3 to 2.9 times that of a plain queue. With it, it was 1.0 to 1.8 times (`bench peers`).
  */
 const burstMsOfConnection = 50;
 const graceMs = 1000;

@@ -66,8 +66,8 @@ export class Feed {
 
   /**
    * Null if the shared read is ahead, so that the changes between must be read first.
-   * If the stream has just read them and found none, the shared read goes back to its position instead: the stream would read without end
-   * where none are shown, such as those of a table that was dropped.
+   * If the stream has just read them and found none, the shared read goes back to its position instead. Otherwise a stream that is shown
+   * none of them, such as those of a table that was dropped, would read without end.
    */
   #join(position: FeedPosition, follower: Follower, foundNone: boolean): Live | null {
     const { organizationId } = position;

@@ -16,7 +16,7 @@ export async function abortMove({ from, to }: Cells, move: Move, tables: readonl
     if (slotsOfCopies !== null) await dropSubscription(to, move);
     const there = await readMove(to, move.organizationId);
     if (there?.moveId === move.moveId && there.state === 'arriving') {
-      // Neither foreign keys nor the history ask what never was here.
+      // The rows never belonged here: the deletion checks no foreign key, and the history does not record it.
       await to.client.query('set local session_replication_role = replica');
       for (const { name, column } of tables)
         await to.client.query(`delete from ${name} where ${column} = $1`, [move.organizationId]);

@@ -28,7 +28,7 @@ export async function withCell<T>(url: string, name: string, work: (cell: Cell) 
   if (problem !== null) throw new StartupError(`${name} ${problem}.`);
   let isConnected = false;
   try {
-    // One that the driver has got already has its settings.
+    // The URL may be one of the driver's already, whose settings must not be added twice.
     const driverUrl = toDriverUrl(toLibpqUrl(url));
     return await withClient(driverUrl, async (client) => {
       isConnected = true;

@@ -69,7 +69,7 @@ export async function cutOver(cells: Cells, move: Move): Promise<CutOver> {
 /** At 100,000 people the rest takes about a second of the two that the organization may be stopped. */
 const arrivalMs = 5000;
 
-/** A run that was killed between the two commits: nobody has written since. */
+/** Finishes a run that was killed between the two commits: no client has written since. */
 async function finish(cells: Cells, move: Move, tables: readonly MovedTable[]): Promise<CutOver> {
   const { from, to } = cells;
   const startedAt = performance.now();
@@ -127,8 +127,8 @@ const endHolders = `
     and (l.classid::bigint << 32) | l.objid::bigint = key`;
 
 /**
- * Opens a transaction there that ends the subscription and makes the organization ready: webhooks begin at the end of the feed, since the
- * old cell sends what is before, and sequences go on behind the rows that came.
+ * Opens a transaction there that ends the subscription and makes the organization ready. Webhooks begin at the end of the feed, since the
+ * old cell sends the changes before. Sequences continue after the rows that arrived.
  */
 async function prepareArrival(to: Cell, move: Move): Promise<void> {
   const { client } = to;

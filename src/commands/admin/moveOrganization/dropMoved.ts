@@ -34,7 +34,7 @@ export async function dropMoved({ from, to }: Cells, move: Move): Promise<Droppe
     const pending = await client.query(`${pendingDeliveries} where organization_id = $1 and outcome = 'PENDING'`, [
       organizationId,
     ]);
-    // Neither the history nor the feed is to say that the rows were deleted: they are in the other cell.
+    // The history and the feed must not record these deletions: the rows live on in the other cell.
     await client.query('set local session_replication_role = replica');
     const beside = ['app_public.webhook_deliveries', 'app_hidden.webhook_positions', 'feed.changes'];
     for (const name of [...beside, 'app_hidden.organization_moves'])
@@ -51,7 +51,7 @@ export async function dropMoved({ from, to }: Cells, move: Move): Promise<Droppe
 
 const pendingDeliveries = 'select from app_public.webhook_deliveries';
 
-/** What the organization changed before it moved is sent from here. */
+/** Requires that webhooks have sent the changes of before the move: this cell sends them. @throws {StartupError} */
 async function requireSent(client: Client, { organizationId }: Move): Promise<void> {
   await client.query('begin');
   await client.query("select set_config('graph.organization_id', $1, true)", [organizationId]);

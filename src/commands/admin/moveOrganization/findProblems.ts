@@ -5,7 +5,7 @@ import { readMove } from './moves.ts';
 import { findUnmovable, readColumns, readMovedTables, readSharedKeys } from './tables.ts';
 
 export type Wanted = Cells & {
-  /** What the subscription reaches the old cell by. */
+  /** The old cell, at the address by which the other cell reaches it. */
   readonly source: Cell;
   readonly organizationId: string;
   readonly key: Buffer;
@@ -109,7 +109,7 @@ const findOtherMove: Check = async ({ to, organizationId, isNew }) =>
     ? ['The other database has a move of the organization already, from or to another one: finish or abort that first.']
     : [];
 
-/** What would collide there: rows under the organization's id, and values of keys that span organizations. */
+/** Finds collisions there: rows under the organization's id, and values of keys that span organizations. */
 const findTaken: Check = async ({ from, to, organizationId, isNew }) => {
   if (!isNew) return [];
   const problems: string[] = [];

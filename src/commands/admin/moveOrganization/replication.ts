@@ -8,8 +8,8 @@ import type { MovedTable } from './tables.ts';
 
 /**
  * Logical replication of one organization: a publication with a row filter for each table, a slot, and a subscription.
- * Each is made only if it is missing, so that an interrupted command goes on. Of their contents, only inserts, updates and deletes are
- * published: a row filter does not apply to TRUNCATE.
+ * Each is made only if it is missing, so that an interrupted command goes on. Only inserts, updates and deletes are published: a row filter
+ * does not apply to TRUNCATE.
  */
 export async function startReplication(
   { from, to }: Cells,
@@ -86,7 +86,7 @@ export async function readProgress({ from, to }: Cells, { name }: Move): Promise
 export const isCaughtUp = ({ tables, ready, behindBytes }: Progress): boolean =>
   tables > 0 && ready === tables && behindBytes < maxBehindBytes;
 
-/** What is written elsewhere in the cluster counts, too, and takes a moment to be read past. */
+/** Not 0, since other databases of the cluster write to the same log, which the slot takes a moment to read. */
 const maxBehindBytes = 1_000_000;
 
 /** Resolves when all that is written now has arrived and is on disk there. @returns false at the deadline */
@@ -113,7 +113,7 @@ export async function dropSubscription({ client }: Cell, { name }: Move): Promis
   await client.query(`drop subscription ${subscription}`);
 }
 
-/** Drops the publication and the slot, and those of copies that were under way, once nobody reads them any more. */
+/** Drops the publication and the slot, and the slots of unfinished copies, once no process reads them. */
 export async function dropSource({ client }: Cell, { name }: Move, slotsOfCopies: string | null = null): Promise<void> {
   for (const deadline = performance.now() + 10_000; ; await delay(20)) {
     const { rows } = await client.query<{ name: string; isActive: boolean }>(

@@ -22,7 +22,7 @@ export async function readMovedTables(client: ClientBase): Promise<MovedTable[]>
   return rows;
 }
 
-/** Why tables cannot be moved, with the remedy: also those that somebody has accepted as a finding. */
+/** Why tables cannot be moved, with the remedy: also tables whose finding was accepted. */
 export async function findUnmovable(client: ClientBase): Promise<string[]> {
   const { rows } = await client.query<{ problem: string }>(
     "select format('%s %s: %s.', object, detail, remedy) as problem from audit.move_lints order by 1",
