@@ -6,11 +6,11 @@ import { median } from './support/measured.ts';
 import { sendWithToken } from './write/sendWithToken.ts';
 
 /**
- * `node bench/audit.ts [changes …]`: what the history costs, and how it grows. `userCreate` over HTTP against two equal services on one
- * PostgreSQL, one of whose databases records nothing, in turns; how long 20,000 users take to provision, with and without; and how long twelve
- * questions of an auditor and a purge take beside 100,000 people and so many changes (1,000,000 and 10,000,000 unless it is told). Exits with
- * 1 when the history costs `userCreate` more than 15 %, or provisioning more than 40 %; when `audit.who_can` of a unit takes more than 3 s;
- * or when a purge holds its lock for more than a tenth of a second.
+ * `node bench/audit.ts [changes …]`: what the history costs, and how it grows. Two equal services on one PostgreSQL take turns, and the
+ * database of one records nothing. It measures `userCreate` over HTTP, and how long 20,000 users take to provision. Then it measures how
+ * long twelve questions of an auditor and a purge take beside 100,000 people and so many changes (1,000,000 and 10,000,000 unless given).
+ * Exits with 1 when the history costs `userCreate` more than 15 %, or provisioning more than 40 %. So it does when `audit.who_can` of a
+ * unit takes more than 3 s, or a purge holds its lock for more than a tenth of a second.
  */
 const rounds = 1000;
 const users = 20_000;

@@ -13,17 +13,17 @@ import { Connection } from './peers/load/Connection.ts';
 import { atMost, median } from './support/measured.ts';
 
 /**
- * `node bench/decisions.ts`: what a decision costs beside a `node` query, over HTTP and in turns, so that whatever else the machine does
- * falls on both; by `accessDecision`, by AuthZEN, and by AuthZEN for a hundred at once. Once among 100 people and once among 100,000, with
- * 23,000 units and 90,000 cards. Then whether time or content tells what another organization has, and a thousand decisions a second: one
- * or several in a request, by one worker and by two.
+ * `node bench/decisions.ts`: what a decision costs beside a `node` query, over HTTP. It asks by `accessDecision`, by AuthZEN, and by
+ * AuthZEN for a hundred at once. All take turns, so that other work of the machine slows all of them. It does so among 100 people, and
+ * among 100,000 with 23,000 units and 90,000 cards. Then it measures whether time or content discloses what another organization has, and a
+ * thousand decisions a second: one or several in a request, by one worker and by two.
  * Exits with 1 when a figure misses its bound.
  */
 const connections = 8;
 const rounds = 15;
 const turnMs = 400;
 const limits = { ofNode: 1.3, ofFew: 1.15, ofDecision: 1, ofOne: 25 };
-/** Of a thousand decisions a second, in requests of so many. */
+/** The bounds of a thousand decisions a second, in requests of so many decisions each. */
 const maxP99Ms = 50;
 const perRequest = 10;
 

@@ -15,7 +15,7 @@ import { toTable } from './support/toTable.ts';
  * resident set of the service at its peak. `node bench/neighbours.ts updates` sends only the shapes with `updates` in their names.
  */
 const bounds = { refused: 0, 'p99 ms': 250, 'longest ms': 1000, 'token ms': 1000, 'turn ms': 250, MB: 600 };
-/** Of what two organizations get together, one alone gets at least this. */
+/** The least that one organization gets alone, as a share of what two get together. */
 const minShareAlone = 0.9;
 const sharable = ['a small query', 'a small query, new each time', '20 users by node', '8 names of 1,000 users'];
 

@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { median } from './support/measured.ts';
 
 /**
- * `node bench/oauthTiming.ts`: whether the time of a refusal tells what was wrong.
+ * `node bench/oauthTiming.ts`: timing side channel, whether the time of a refusal discloses what was wrong.
  * Exits with 1 when the medians of two refusals that look alike differ by more than 5 %.
  */
 const tries = 200;
@@ -69,7 +69,7 @@ async function compare(url: string, one: Refusal, other: Refusal): Promise<boole
   const times: number[][] = [[], []];
   const bodies = new Set<string>();
   for (let round = -20; round < tries; round++) {
-    // Who comes first takes turns, too.
+    // Each is the first one in turn, too.
     for (const index of round % 2 === 0 ? [0, 1] : [1, 0]) {
       const [, form] = index === 0 ? one : other;
       const startedAt = performance.now();

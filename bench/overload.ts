@@ -10,10 +10,10 @@ import { childrenOf, residentMegabytes } from './peers/measure/processTimes.ts';
 import { median } from './peers/runRounds.ts';
 
 /**
- * `npm run bench overload`: ten times what the service can do, three times for 30 s, each after 20 s of a tenth of it. Exits with 1
- * unless the 99th percentile of those that it serves, what comes before it knows of the overload included, is at most twice that of the
- * idle service just before (the median of the three, since the machine has pauses of its own), and unless each time the others get
- * 503 within 100 ms and each process stays below 400 MB. `npm run bench overload 2` has two workers.
+ * `npm run bench overload`: ten times what the service can do, three times for 30 s, each after 20 s of a tenth of it. Exits with 1 when it
+ * misses one of three bounds. The 99th percentile of the requests that it serves, those before it notices the overload included, is at most
+ * twice that of the idle service just before (the median of the three, since the machine has pauses of its own). The others get 503 within
+ * 100 ms. Each process stays below 400 MB. `npm run bench overload 2` has two workers.
  *
  * A round counts if the hypervisor took less than 1 % of the processors meanwhile; others are repeated, up to twelve. What it takes is a
  * pause of everything at once, some 200 ms long where other machines are busy, and longer than the longest refusal otherwise.
@@ -32,7 +32,7 @@ const partOfBare = 1 / 3;
 const connections = 1000;
 const clients = 16;
 const bounds = { timesIdle: 2, longest503Ms: 100, neither: 0, megabytes: 400 };
-/** What comes later is told apart, too. */
+/** Requests that arrive later are counted apart, too. */
 const onsetSeconds = 2;
 /** 50 users and their cards. */
 const query = '{ app { users(first: 50) { nodes { id fullName email cardAssignments { card { name } } } } } }';

@@ -1,9 +1,9 @@
 import type { Browser, Page } from 'playwright-core';
 
 /**
- * `node bench/pages.ts`: how long each page takes, in Chromium and with nothing cached, until a person can work with it:
- * the first time after the start of the service, when nothing is compressed yet, and the median of later ones. Exits with 1
- * when one takes 3 s or more.
+ * `node bench/pages.ts`: how long each page takes until a person can work with it, in Chromium and with nothing cached. It measures the
+ * first time after the start of the service, when nothing is compressed yet, and the median of later times. Exits with 1 when one takes 3 s
+ * or more.
  */
 // Read by express and PostGraphile when they are imported.
 process.env.NODE_ENV = 'production';
@@ -14,7 +14,7 @@ const { startDemo } = await import('../test/support/demo.ts');
 const limitMs = 3000;
 const rounds = 5;
 
-/** What shows that a page is ready: an answer to its first request to the API, where it makes one, is on the screen. */
+/** The sign that a page is ready: it shows the answer to its first request to the API, if it makes one. */
 const pages: { path: string; isReady: (page: Page) => Promise<unknown> }[] = [
   { path: '/', isReady: (page) => page.getByRole('main').waitFor() },
   {

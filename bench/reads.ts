@@ -5,9 +5,9 @@ import { startLoad } from './peers/load/startLoad.ts';
 import { median } from './support/measured.ts';
 
 /**
- * `node bench/reads.ts`: what it costs to record reading. A person's own row and 20 units (Q1 of `bench peers`) over HTTP, 16 at a time, while
- * the reading of `app_public.users` and `app_public.units` is recorded of no, of one in a hundred, and of every statement, in turns. Exits
- * with 1 when one in a hundred costs more than 5 %.
+ * `node bench/reads.ts`: what it costs to record reading. It asks for a person's own row and 20 units (Q1 of `bench peers`) over HTTP, 16
+ * at a time. Meanwhile the service records the reading of `app_public.users` and `app_public.units` by no statement, by one in a hundred,
+ * or by every statement, in turns. Exits with 1 when one in a hundred costs more than 5 %.
  */
 const shares = [0, 0.01, 1];
 const rounds = 12;

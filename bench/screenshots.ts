@@ -22,7 +22,7 @@ type Picture = {
   isShown?: true;
 };
 
-/** What is done on each page before its picture is taken. */
+/** The steps on each page before its picture is taken. */
 const pictures: Record<string, Picture> = {
   home: { path: '/', prepare: (page) => page.getByRole('main').waitFor() },
   graphiql: {

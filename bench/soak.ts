@@ -8,8 +8,8 @@ import { median } from './support/measured.ts';
 
 /**
  * `npm run bench soak`: half an hour of all that a service does, good and bad, at a pace that leaves it time. Prints what it and its
- * PostgreSQL hold in each tenth. Exits with 1 when one of the service's figures is more than 5 % higher in the last tenths than in
- * the middle, or an answer was not as it should be. `npm run bench soak 5` takes five minutes.
+ * PostgreSQL hold in each tenth. Exits with 1 when an answer was wrong, or one of the service's figures is more than 5 % higher in the last
+ * tenths than in the middle. `npm run bench soak 5` takes five minutes.
  */
 const [, , minutes = '30'] = process.argv;
 const tenths = 10;
@@ -54,7 +54,7 @@ type Held = {
   serviceFiles: number;
   /** PostgreSQL's processes. */
   sessions: number;
-  /** Of these processes, what no other has. */
+  /** The private memory of these processes. */
   sessionsMegabytes: number;
 };
 
@@ -73,7 +73,7 @@ async function ownKibibytes(pid: number): Promise<number> {
   return Number(/^RssAnon:\s+(\d+) kB$/m.exec(await readFile(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
 }
 
-/** Of each figure on its own. */
+/** For each figure by itself. */
 function medians(all: readonly Held[]): Held {
   const medianOf = (what: keyof Held) => median(all.map((one) => one[what]));
   return {

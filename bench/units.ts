@@ -29,7 +29,7 @@ try {
 
 type Operation = { name: string; who: Grants; query: string };
 
-/** What the service sends to the database for each operation. */
+/** The statements that the service sends for each operation. */
 async function captureAll(built: Built): Promise<(Operation & { statements: Statement[] })[]> {
   const { username } = new URL(postgres.authUrl);
   const logFile = join(dirname(postgres.cluster), 'postgres.log');
@@ -67,7 +67,7 @@ async function timeAll(built: Built, operations: (Operation & { statements: Stat
   return fast;
 }
 
-/** Fails unless the service answers with a page, so that nobody times an error. */
+/** Fails unless the service answers with a page, so that no error is timed. */
 async function send(url: string, token: string, query: string): Promise<void> {
   const response = await fetch(`${url}/graphql`, {
     method: 'POST',

@@ -8,10 +8,10 @@ import { exitOnSignals } from './peers/exitOnSignals.ts';
 import { childrenOf, postmasterOf } from './peers/measure/processTimes.ts';
 
 /**
- * `npm run bench workers`: requests per second of one worker and of two on one PostgreSQL, which has the same cores for both: one of
- * this machine, two, and so on to all. They take turns, so that whatever else the machine does counts for both; and both are started
- * more than once, since two processes of the same differ, too, as long as they live. Exits with 1 when two are slower than one
- * by more than measuring errs; says from which share on they pay.
+ * `npm run bench workers`: requests per second of one worker and of two on one PostgreSQL. Both have the same cores: one of this machine,
+ * two, and so on to all. They take turns, so that other work of the machine slows both. Both are started more than once, since two
+ * processes of the same program differ as long as they live. Exits with 1 when two are slower than one by more than the error of
+ * measurement, and prints from which number of cores on two are faster.
  */
 const starts = 2;
 const rounds = 12;
@@ -19,7 +19,7 @@ const seconds = 1;
 /** Each process compiles for itself. */
 const warmUpSeconds = 8;
 const clients = 32;
-/** Of all turns together, between two runs of the same. */
+/** The error of measurement: by how much two runs of the same differ, all turns together. */
 const error = 0.05;
 
 const operations = {

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 export type History = {
-  /** What the questions are about. */
+  /** The subjects of the questions. */
   readonly examples: { organization: string; unit: string; person: string; actor: string; application: string };
   /** Adds changes up to this number, spread over the last 395 days, and lets PostgreSQL know them. */
   fill(changes: number, report: (message: string) => void): Promise<void>;
@@ -10,8 +10,8 @@ export type History = {
 };
 
 /**
- * An organization of 100,000 people and 1,110 units, ten of whom were granted one unit and each of the others one below other roots; and a
- * history of ten organizations, this one among them.
+ * An organization of 100,000 people and 1,110 units, and a history of ten organizations, this one among them. Ten of the people were
+ * granted the same unit, and each of the others a unit below other roots.
  */
 export async function buildHistory(owner: Pool): Promise<History> {
   await owner.query(organization);

@@ -9,7 +9,7 @@ export type Growth = { changes: number; times: ReadonlyMap<string, number> };
 
 const rounds = 5;
 
-/** Of a database that is empty, filled up to each size in turn; medians, after a first round that is not counted. */
+/** Measures an empty database that is filled up to each size in turn. Gives medians, without the first round. */
 export async function measureGrowth(owner: Pool, sizes: readonly number[]): Promise<Growth[]> {
   const history = await buildHistory(owner);
   const grown: Growth[] = [];

@@ -1,4 +1,4 @@
-/** What an auditor asks, of the examples of `buildHistory`: the twelve questions of docs/auditing-access.md. */
+/** The questions of an auditor about the examples of `buildHistory`: the twelve of docs/auditing-access.md. */
 export const questions: ReadonlyMap<string, string> = new Map([
   ['Who can see or change this unit?', `select * from audit.who_can('app_public.units', :unit)`],
   ['Who can see or change this person?', `select * from audit.who_can('app_public.users', :person)`],

@@ -5,7 +5,7 @@ export const sizes = {
   many: { people: 100_000, units: 23_000, cards: 90_000 },
 };
 
-/** What doors of an organization may be asked with. */
+/** Values that the doors of an organization may ask about. */
 export type Doors = {
   readonly userIds: readonly string[];
   readonly userNames: readonly string[];
@@ -14,8 +14,8 @@ export type Doors = {
 };
 
 /**
- * Fills an organization by SQL: units in four levels, people with a badge and two grants each. Of the grants one in ten has ended and one
- * in ten has yet to begin.
+ * Fills an organization by SQL: units in four levels, people with a badge and two grants each. One grant in ten has ended, and one in ten
+ * has yet to begin.
  */
 export async function buildDoors(
   owner: Pool,

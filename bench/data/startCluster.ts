@@ -42,7 +42,7 @@ export async function startCluster() {
   const started = resources.move();
   return {
     postgres,
-    /** Of every application. */
+    /** The secret of every application. */
     clientSecret,
     ownerPool: (ownerUrl = postgres.ownerUrl) => createOwnerPool(ownerUrl, log),
     async provision(organizations: readonly object[], ownerUrl = postgres.ownerUrl): Promise<void> {

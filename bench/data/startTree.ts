@@ -23,13 +23,13 @@ export type TreeDatabase = {
 /** The service in a process of its own, so that its client's work is not its own. */
 export type TreeService = {
   url: string;
-  /** Of the process that was started; with several workers that of their supervisor. */
+  /** The id of the started process, which is the supervisor if there are several workers. */
   pid: number;
   /** An access token with scope `app`. */
   token: string;
   /** A token of another application, of the same organization unless it is named. */
   grantToken(clientId?: string): Promise<string>;
-  /** Of every application. */
+  /** The secret of every application. */
   clientSecret: string;
   /** Sends one operation, and reads the answer without looking into it. */
   send(query: string, variables?: Record<string, unknown>): Promise<{ status: number; text: string }>;

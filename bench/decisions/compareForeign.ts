@@ -7,12 +7,12 @@ import { decisionOf, evaluationOf, nodeOf } from './requests.ts';
 
 const tries = 400;
 const warmUps = 40;
-/** Of two questions that get the same answer. */
+/** By how much the medians of two questions with the same answer may differ. */
 const tolerance = 0.05;
 
 /**
- * Whether time or content tells that another organization has a badge, a unit, a person or a grant: each beside one that nobody has, asked
- * about in turns, so that a slow moment of the machine hits both.
+ * Timing side channel: whether time or content discloses what another organization has. A badge, unit, person or grant of another
+ * organization and one that does not exist are asked about in turns, so that a slow moment of the machine hits both.
  *
  * @param own the organization that asks
  * @param owner reads what the other organization, `foreign`, has
@@ -62,7 +62,7 @@ async function compare(connection: Connection, what: string, ids: Ids, ask: (id:
   const times = { there: [] as number[], nowhere: [] as number[] };
   const answers = new Set<string>();
   for (let round = -warmUps; round < tries; round++) {
-    // Who comes first takes turns, too.
+    // Each is the first one in turn, too.
     for (const which of round % 2 === 0 ? (['there', 'nowhere'] as const) : (['nowhere', 'there'] as const)) {
       const list = ids[which];
       const request = ask(list[(round + warmUps) % list.length] as string);

@@ -16,7 +16,7 @@ export function fillFeed(ownerUrl: string, count: number): Promise<void> {
       [count],
     );
     await owner.query('vacuum analyze feed.changes');
-    // What is measured next does not wait for what this has written.
+    // The next measurement does not wait for these writes.
     await owner.query('checkpoint');
   });
 }

@@ -13,7 +13,7 @@ const minRatio = 0.95;
 
 /**
  * Crossover comparison of `userCreate` with the feed and without its trigger: requests a second.
- * Two services take turns, and change roles after each phase, so that neither the state of the machine nor what distinguishes two processes
+ * Two services take turns, and change roles after each phase. So neither the state of the machine nor a difference between the processes
  * counts as a cost of the feed.
  */
 export async function measureCost(): Promise<Measured[]> {

@@ -14,7 +14,7 @@ const ofOrganization = 50;
 const maxMegabytes = 60;
 const maxRise = 10;
 
-/** What streams without a change cost: memory, and the p99 of the queries of another organization, in turns. */
+/** The cost of streams without a change, in turns: memory, and the p99 of another organization's queries. */
 export async function measureIdle(service: TreeService, applications: readonly string[]): Promise<Measured[]> {
   const tokens = await Promise.all(applications.map((name) => service.grantToken(name)));
   // Without streams, too, a process is there to hold none.
@@ -24,7 +24,7 @@ export async function measureIdle(service: TreeService, applications: readonly s
     const failed = once(child, 'exit').then(() => {
       throw new Error('The process that holds the streams has ended.');
     });
-    // Later it ends because it is told to.
+    // Later it is stopped on purpose.
     failed.catch(() => undefined);
     await Promise.race([once(child, 'message'), failed]);
     return child;

@@ -38,7 +38,7 @@ export function dominatorsOf({ count, eachReference }: Snapshot): Int32Array {
   return dominators;
 }
 
-/** What the root, node 0, reaches: each node after those that it leads to. */
+/** The nodes that the root, node 0, reaches, in postorder: each after the nodes that it leads to. */
 function postorder(successors: readonly (readonly number[])[]): number[] {
   const order: number[] = [];
   const isSeen = new Uint8Array(successors.length);

@@ -7,7 +7,7 @@ import type { Known, Shape } from './shape.ts';
 /** How many connections a shape has that says none. */
 export const busyConnections = 16;
 
-/** Of the next request. It is counted for all that send, so that a document that is new each time is new for every one of them. */
+/** The number of the next request. All senders share it, so that a document that is new each time is new for every one of them. */
 let number = 0;
 
 /** Sends a shape on each of its connections, one request after the other, until `signal` aborts. */
@@ -38,7 +38,7 @@ export async function keepBusy(
   return { sent, answered, statuses: [...statuses] };
 }
 
-/** What an organization can find out about itself. */
+/** The facts that an organization can ask for about itself. */
 export async function explore({ url }: TreeService, token: string): Promise<Known> {
   const query = '{ app { users(first: 1000) { nodes { id } } changes(first: 1) { pageInfo { endCursor } } } }';
   const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };

@@ -21,8 +21,8 @@ export const twins = ['Left', 'Right'].map((name) => ({
 }));
 
 /**
- * Work conservation: what one organization gets alone, to what it gets together with its twin on as many connections.
- * A service that keeps back a share for somebody who is not there gives less than 1. Medians of rounds that take turns.
+ * Work conservation: the throughput of one organization alone, by that of it and its twin on as many connections. It is less than 1 if the
+ * service reserves a share for an absent organization. Medians of rounds that take turns.
  */
 export async function measureAlone(database: TreeDatabase, shape: Shape): Promise<number> {
   const service = await database.startService(unthrottled);

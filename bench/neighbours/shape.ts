@@ -1,7 +1,7 @@
 import { worstDocuments } from '../data/worstDocuments.ts';
 import type { Manner } from './createSender.ts';
 
-/** What one caller sends again and again. */
+/** A request that one caller repeats. */
 export type Shape = {
   /** Without one it is a stranger. */
   readonly hasToken: boolean;
@@ -12,7 +12,7 @@ export type Shape = {
   readonly write: (number: number, known: Known) => Written;
 };
 
-/** What a caller knows: the ids of 1,000 users, and a cursor early in the feed. */
+/** The data of a caller: the ids of 1,000 users, and a cursor early in the feed. */
 export type Known = { readonly ids: readonly string[]; readonly cursor: string };
 
 /** A GraphQL request, by its parts or as JSON; or a form for the token endpoint. */

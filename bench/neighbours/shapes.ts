@@ -12,7 +12,7 @@ const thousandFields = worst('1,000 fields, 100 connections, 20 root fields');
 const conditions = Array.from({ length: 20 }, (_, i) => `$c${i}: Boolean!`).join(' ');
 const identifiers = Array.from({ length: 1000 }, (_, i) => `user-${i}`);
 
-/** Of a variable that the document does not declare. */
+/** The values of a variable that the document does not declare. */
 const manyObjects = JSON.stringify({
   query: 'mutation { userUpdate(externalIdentifier: "user-1", locale: "en") { user { id } } }',
   variables: { x: Array.from({ length: 300_000 }, () => ({})) },
@@ -25,7 +25,7 @@ const signIn = (username: (n: number) => string, password: string): Shape => ({
   write: (n) => ({ form: { grant_type: 'password', client_id: 'busy', username: username(n), password } }),
 });
 
-/** What the neighbour asks. */
+/** The neighbour's requests. */
 export const small = '{ app { users(first: 3) { nodes { id fullName } } } }';
 
 /** People of the organization `Busy`, as provisioning reads them. */
@@ -54,7 +54,7 @@ const signingIn: Readonly<Record<string, Shape>> = {
   'signing in with the right password': signIn((n) => `b-${n % people.length}@busy.test`, 'the right password'),
 };
 
-/** What takes long to write, to compress, to send, or to keep. */
+/** Answers that take long to write, to compress or to send, or much memory to keep. */
 const answers: Readonly<Record<string, Shape>> = {
   '45 names of 1,000 users': names(45),
   '8 names of 1,000 users': names(8),
@@ -77,7 +77,7 @@ const answers: Readonly<Record<string, Shape>> = {
   ),
 };
 
-/** What takes PostgreSQL long. */
+/** Requests that take PostgreSQL long. */
 const statements: Readonly<Record<string, Shape>> = {
   '45 counts in another order': asked(
     (n) =>
@@ -112,7 +112,7 @@ const statements: Readonly<Record<string, Shape>> = {
   ),
 };
 
-/** What takes long to parse, to validate and to plan. */
+/** Documents that take long to parse, to validate and to plan. */
 const documents: Readonly<Record<string, Shape>> = {
   'a small query, new each time': asked((n) => `query Q${n} { app { users(first: 3) { nodes { id fullName } } } }`),
   '20 lists of users and cards, new each time': asked((n) => `query Q${n} { app { ${some(20, usersAndCards)} } }`),
@@ -139,7 +139,7 @@ const documents: Readonly<Record<string, Shape>> = {
   'broken documents': asked((n) => `query Q${n} { ${'a { '.repeat(300)}`),
 };
 
-/** What comes in by HTTP in another manner. */
+/** Requests that use HTTP in another manner. */
 const requests: Readonly<Record<string, Shape>> = {
   'a small query': asked(() => small),
   'a small query on 300 connections': { ...asked(() => small), connections: 300 },

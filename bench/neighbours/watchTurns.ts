@@ -3,8 +3,8 @@ import { isMainThread } from 'node:worker_threads';
 
 /**
  * Loaded before the service (`--import`): notes how long the main thread has computed in each turn of its event loop that took more than
- * 10 ms. Processor time, since by the clock a turn is as long as what else the machine does meanwhile; a timer of a millisecond is called
- * once in a turn at most.
+ * 10 ms. It measures processor time, since by the clock a turn also includes the time that other processes take. A timer of a millisecond
+ * is called once in a turn at most.
  */
 export type Turn = { readonly endedAt: number; readonly cpuMs: number };
 

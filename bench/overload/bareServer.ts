@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 /**
  * A child process: a server of `node:http` alone that refuses every request with what the service sends.
- * What it answers in a second is the most that one thread can refuse on this machine. It tells the parent its port.
+ * The number of its answers in a second is the most that one thread can refuse on this machine. It sends its port to the parent.
  */
 const body = JSON.stringify({
   errors: [

@@ -10,7 +10,7 @@ export type Rate = {
   readonly connections: number;
 };
 
-/** What came of a request. */
+/** The outcome of a request. */
 export type Outcome = {
   /** 0 without an answer. */
   readonly status: number;

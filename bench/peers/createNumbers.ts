@@ -1,4 +1,4 @@
-/** Each number begins a million that nobody else has: for requests that can be sent once only. */
+/** Each number begins a million numbers that no other sender has: for requests that can be sent only once. */
 export function createNumbers(): () => number {
   let last = 0;
   return () => {

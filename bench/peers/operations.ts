@@ -15,7 +15,7 @@ type Operation = {
   token(n: number, tokens: Tokens): string;
 };
 
-/** What is measured. Documents stay the same and values come as variables, as clients do it. */
+/** The measured operations. Documents stay the same and values come as variables, as clients do it. */
 export const operations = {
   Q1: {
     title: 'viewer and 20 accessible units',

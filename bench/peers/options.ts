@@ -8,13 +8,13 @@ export type Options = {
   readonly peers: readonly PeerName[];
   readonly operations: readonly OperationName[];
   readonly rounds: number;
-  /** Of each peer and operation in each round. */
+  /** How long each peer serves each operation in a round. */
   readonly seconds: number;
   /** As many requests are in flight at any time. */
   readonly connections: number;
 };
 
-/** What was given on the command line. @throws when it is not understood */
+/** The options of the command line. @throws when one is unknown or wrong */
 export function readOptions(args: readonly string[]): Options {
   const { values, positionals } = parseArgs({
     args: [...args],

@@ -14,7 +14,7 @@ export type Contestant = {
   readonly cluster: string;
   readonly size: Size;
   readonly tokens: Tokens;
-  /** What goes before its turn. */
+  /** The work before its turn. */
   readonly prepare?: () => void;
 };
 
@@ -36,11 +36,11 @@ export type Measured = {
   /** The median of the rounds' medians. */
   readonly p50Ms: number;
   readonly p50MsOfRounds: readonly number[];
-  /** Of all requests of all rounds. */
+  /** The 99th percentile of all requests of all rounds. */
   readonly p99Ms: number;
-  /** What the peer computed for each request, all of its threads together. */
+  /** The peer's processor time for each request, all of its threads together. */
   readonly nodeMs: number;
-  /** What PostgreSQL computed for each request. */
+  /** PostgreSQL's processor time for each request. */
   readonly postgresMs: number;
   /** The greatest part of a round that the sending process was busy. */
   readonly loadUtilization: number;

@@ -1,7 +1,7 @@
 import type { OperationName } from './operations.ts';
 import type { Comparison } from './report/compare.ts';
 
-/** What the service has to show, by operation. Its requests per second are at least so many times those of another; its p99 at most. */
+/** The targets of the service, by operation: its requests per second are at least so many times those of another, and its p99 at most. */
 export const targets = {
   againstSql: { Q1: 0.9, Q2: 1.1, Q3: 1.3, M1: 0.9 },
   againstApolloOrMercurius: { Q1: 1.3, Q2: 2, Q3: 2, M1: 1 },
@@ -9,7 +9,7 @@ export const targets = {
   mostP99AgainstSql: { Q1: 2, Q2: 2, Q3: 2, M1: 2 },
 } as const satisfies Record<string, Record<OperationName, number>>;
 
-/** Of the service's process after the run. */
+/** The bound on the memory of the service's process after the run. */
 export const mostMegabytes = 250;
 
 /** Beyond it the process that sends would measure itself. */

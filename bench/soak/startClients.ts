@@ -5,7 +5,7 @@ import type { Tree } from '../data/startTree.ts';
 export type Clients = {
   /** How often each kind of work was done. */
   readonly done: ReadonlyMap<string, number>;
-  /** What was answered otherwise than it should be. */
+  /** The wrong answers. */
   readonly failures: readonly string[];
   /** Resolves when no request is under way any more. */
   stop(): Promise<void>;

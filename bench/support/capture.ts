@@ -24,7 +24,7 @@ export async function stopCapture(owner: Pool, authenticator: string): Promise<v
   await owner.query(`alter role ${authenticator} reset all`);
 }
 
-/** What the service has sent while `work` ran, of the statements that read the graph. */
+/** The statements that read the graph, as the service sent them while `work` ran. */
 export async function capture(logFile: string, work: () => Promise<void>): Promise<Statement[]> {
   const before = (await readFile(logFile, 'utf8')).length;
   await work();

@@ -77,7 +77,7 @@ function statementsFor(size: Size): Record<string, string> {
   };
 }
 
-/** Of ten users three have no card, five have one and two have two. */
+/** Three users in ten have no card, five have one, and two have two. */
 const cardsOfUsers = (users: number) =>
   `generate_series(0, ${users - 1}) as n cross join lateral generate_series(0, case when n % 10 < 3 then -1 when n % 10 < 8 then 0 else 1 end) as nth`;
 

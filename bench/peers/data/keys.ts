@@ -1,9 +1,9 @@
-/** What has a key of its own in the data set. */
+/** The kinds of objects in the data set that have a key of their own. */
 export type Kind = keyof typeof digits;
 
 const digits = { organization: 1, application: 2, user: 3, unit: 4, card: 5, cardAssignment: 6 };
 
-/** The key of the n-th of a kind, so that nobody has to look one up: a UUID version 7, in the order of the numbers. */
+/** The key of the n-th object of a kind, which needs no look-up: a UUID version 7, in the order of the numbers. */
 export function keyOf(kind: Kind, number: number): string {
   return prefixOf(kind) + number.toString(16).padStart(12, '0');
 }

@@ -25,7 +25,7 @@ export type Data = {
 
 /**
  * The data set in a running PostgreSQL. It is built once and kept in the directory for temporary files until migrations or generator
- * change. Of the small one every run gets a copy, which it may change; the large one is used as it is.
+ * change. Every run gets a copy of the small one, which it may change. The large one is used as it is.
  */
 export async function openData(name: SizeName, report: (line: string) => void): Promise<Data> {
   const log = createLog('error');

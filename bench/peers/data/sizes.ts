@@ -3,7 +3,7 @@ export type Size = {
   readonly users: number;
   /** By depth; the units of one depth are spread evenly over those above. Each of the first two has ten below it, or more. */
   readonly unitsByDepth: readonly number[];
-  /** What its server is given. */
+  /** The settings of its server. */
   readonly serverSettings: Readonly<Record<string, string>>;
 };
 
@@ -13,8 +13,8 @@ export const sizes = {
   /** 100,000 users, 20,000 units, 90,000 cards. */
   small: { users: 10_000, unitsByDepth: [10, 100, 1000, 400, 300, 190], serverSettings: {} },
   /**
-   * 10 million users, 1 million units, 9 million cards. What is asked for stays in PostgreSQL's memory, as of the small one it does with
-   * the default of 128 MB: fetching 300 pages from the operating system makes 50 random users half as slow again.
+   * 10 million users, 1 million units, 9 million cards. PostgreSQL keeps the requested pages in memory, as it does for the small one with
+   * the default of 128 MB. Otherwise a query of 50 random users fetches 300 pages from the operating system, and takes half as long again.
    */
   large: {
     users: 1_000_000,

@@ -59,7 +59,7 @@ export class Connection {
   }
 }
 
-/** What has just arrived on any of them. Were it a new one each time, they would be collected while others are measured. */
+/** The bytes that have just arrived, for all connections. New buffers each time would be collected while others are measured. */
 const arrived = Buffer.allocUnsafe(65_536);
 const empty = Buffer.alloc(0);
 const patienceMs = 30_000;

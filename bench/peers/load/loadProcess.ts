@@ -4,7 +4,10 @@ import { type OperationName, requestOf } from '../operations.ts';
 import { Connection } from './Connection.ts';
 import { toBytes } from './toBytes.ts';
 
-/** A child process, so that sending is on nobody's account: it does what {@link LoadOrder} says and answers with {@link LoadResult}. */
+/**
+ * A child process, so that sending takes no time of a measured process.
+ * It executes a {@link LoadOrder} and answers with a {@link LoadResult}.
+ */
 export type LoadOrder = {
   readonly port: number;
   readonly operation: OperationName;

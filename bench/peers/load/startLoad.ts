@@ -17,7 +17,7 @@ export function startLoad(): Load {
   const ended = once(child, 'exit').then(() => {
     throw new Error('The process that sends has ended.');
   });
-  // In the end it ends because it is told to.
+  // At the end it is stopped on purpose.
   ended.catch(() => undefined);
   return {
     async run(order) {

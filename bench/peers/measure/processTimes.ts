@@ -1,13 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What a process has computed so far, all of its threads together, in milliseconds; Linux counts in steps of 10. */
+/** The processor time of a process so far, all of its threads together, in milliseconds; Linux counts in steps of 10. */
 export async function processMs(pid: number): Promise<number> {
   const { own } = await readStat(pid);
   return own;
 }
 
-/** What a PostgreSQL server has computed so far: all of its processes, those that have ended included. */
+/** The processor time of a PostgreSQL server so far: of all of its processes, those that have ended included. */
 export async function postgresMs(cluster: string): Promise<number> {
   const postmaster = await postmasterOf(cluster);
   const { own, ended } = await readStat(postmaster);
@@ -26,7 +26,7 @@ export async function postmasterOf(cluster: string): Promise<number> {
   return Number(pid);
 }
 
-/** What the main thread of a process has started and still runs: of a postmaster its sessions, of a supervisor its workers. */
+/** The running child processes of a process: the sessions of a postmaster, the workers of a supervisor. */
 export async function childrenOf(pid: number): Promise<number[]> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, 'utf8');
   return children.split(' ').filter(Boolean).map(Number);

@@ -8,11 +8,11 @@ export type Proxy = {
   stop(): Promise<void>;
 };
 
-/** What a sleep asks for, and how much later the kernel may end it. */
+/** How long a sleep is, and how much later the kernel may end it. */
 const sleepMs = 0.02;
 const oversleepMs = 0.13;
 
-/** Stands between a client and its database; delays nothing until it is told to. */
+/** Stands between a client and its database; delays nothing until a delay is set. */
 export async function startProxy(databaseUrl: string): Promise<Proxy> {
   const direct = addressOf(databaseUrl);
   const sockets = new Set<Socket>();
@@ -69,8 +69,8 @@ function throughPort(databaseUrl: string, port: number): string {
 }
 
 /**
- * Timers have steps of a millisecond. This one sleeps for parts of one, letting the sockets be read between them, and looks at the clock
- * again and again only at the end: so it is not late and leaves the processors to those who are measured.
+ * Timers have steps of a millisecond. This one sleeps for parts of a millisecond, between which the sockets are read, and polls the clock
+ * only at the end. So it is not late, and leaves the processors to the measured processes.
  */
 function createDelay(): (ms: number, work: () => void) => void {
   const waiting: { readonly due: number; readonly work: () => void }[] = [];

@@ -13,8 +13,8 @@ import { encodeNodeId } from '../nodeIds.ts';
 import { startPeer } from '../servers/startPeer.ts';
 
 /**
- * What PostgreSQL takes, in milliseconds, for `node(id:)` of the last unit of an organization when the user was granted all of them: the
- * service's own statement, as it was sent for a request.
+ * PostgreSQL's time, in milliseconds, for `node(id:)` of the last unit of an organization when the user was granted all of them. It
+ * executes the service's own statement, as it was sent for a request.
  */
 export async function timeUnitById({ ownerUrl, authUrl, cluster }: Data, size: Size, tokens: Tokens): Promise<number> {
   const owner = new Pool({ connectionString: ownerUrl });

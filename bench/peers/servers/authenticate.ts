@@ -7,7 +7,10 @@ import type { Scope } from '../../../src/token/scopes.ts';
 import { graphSettings, oauthSettings, type TransactionSettings } from '../../../src/token/settings.ts';
 import { queryPipelined } from './queryPipelined.ts';
 
-/** What the service verifies on each request, too: one indexed lookup by the token's SHA-256, joined to its grant, client and person. */
+/**
+ * The check that the service makes for each request, too: one indexed lookup by the token's SHA-256, joined to its grant, client and
+ * person.
+ */
 export async function authenticate(pool: Pool, request: IncomingMessage): Promise<Claims> {
   const token = request.headers.authorization?.slice('Bearer '.length) ?? '';
   const [row] = await queryPipelined(pool, oauthSettings(null, newRequestId()), {

@@ -31,7 +31,7 @@ export async function queryPipelined(
   }
 }
 
-/** What is queued at once leaves in one packet. */
+/** Statements that are queued at once leave in one packet. */
 export function inOneWrite<T>(client: PoolClient, queue: () => T): T {
   const { stream } = (client as unknown as { connection: { stream: { cork(): void; uncork(): void } } }).connection;
   stream.cork();

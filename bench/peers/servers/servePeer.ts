@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 
 /**
  * `node servePeer.ts <peer>`, a child process: serves the peer with the database in AUTH_DATABASE_URL on a free port of
- * 127.0.0.1 and tells the parent the port. It ends with its parent.
+ * 127.0.0.1 and sends the port to the parent. It ends with its parent.
  */
 export type Serve = (authUrl: string) => Promise<Server>;
 

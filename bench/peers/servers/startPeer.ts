@@ -35,7 +35,7 @@ export async function startPeer(name: PeerName, authUrl: string): Promise<Peer> 
     const failed = once(child, 'exit').then(() => {
       throw new Error(`${name} ended before it listened.`);
     });
-    // Later it ends because it is told to.
+    // Later it is stopped on purpose.
     failed.catch(() => undefined);
     const port = await Promise.race([name === 'ours' ? portOfService(child) : portOfPeer(child), failed]);
     if (child.pid === undefined) throw new Error(`${name} does not run.`);

@@ -24,7 +24,7 @@ export class OperationTransaction {
     return result.rows;
   }
 
-  /** Before the answer is sent, so that a change that was told is there. */
+  /** Commits before the answer is sent, so that each acknowledged change is there. */
   async end(failed: boolean): Promise<void> {
     const client = await this.#begun;
     if (!client) return;

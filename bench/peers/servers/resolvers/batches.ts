@@ -3,10 +3,10 @@ import type { Row } from '../queryPipelined.ts';
 import type { OperationTransaction } from './OperationTransaction.ts';
 import { statements } from './statements.ts';
 
-/** A row as a GraphQL object: its global id, and its key for whoever goes on from it. */
+/** A row as a GraphQL object: its global id, and its key for the fields below it. */
 export type Node = Row & { readonly id: string; readonly key: string };
 
-/** What loaders ask: one statement for many objects, and what belongs to each in their order. */
+/** The batches of loaders: one statement for many objects. The results are in the order of the keys. */
 export const batches = {
   async cardAssignments(transaction: OperationTransaction, users: readonly string[]): Promise<Node[][]> {
     const rows = await transaction.query(statements.cardAssignments(users));

@@ -52,7 +52,7 @@ const connections = 10;
 type ApolloContext = Context & { readonly loaders: Loaders };
 type Loaders = ReturnType<typeof createLoaders>;
 
-/** For one request: what one loads is nobody else's. */
+/** For one request, so that no other request gets the rows that it loads. */
 function createLoaders(transaction: OperationTransaction) {
   const children = new Map<number, DataLoader<string, Connection>>();
   return {

@@ -1,7 +1,7 @@
 import type { QueryConfig } from 'pg';
 
 /**
- * What resolvers and loaders ask. The same access paths as everybody's: keys in their order, subtrees by
+ * The statements of resolvers and loaders. They use the same access paths as all peers: keys in their order, subtrees by
  * app_hidden.first_accessible_unit_ids; which rows there are is up to the policies.
  */
 export const statements = {

@@ -6,8 +6,8 @@ import { createPipelinedPool, queryPipelined } from '../queryPipelined.ts';
 import { statements } from './statements.ts';
 
 /**
- * What a hand-written endpoint could be at best: node:http, and one statement per operation that returns the answer's JSON. It knows
- * just the measured documents.
+ * The best that a hand-written endpoint could be: node:http, and one statement per operation that returns the answer's JSON. It knows just
+ * the measured documents.
  */
 export async function serveSql(authUrl: string): Promise<Server> {
   const pool = createPipelinedPool(authUrl, connections);
