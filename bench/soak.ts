@@ -15,7 +15,7 @@ const [, , minutes = '30'] = process.argv;
 const tenths = 10;
 const samplesOfTenth = 20;
 const pauseMs = 100;
-const mostGrowth = 1.05;
+const maxGrowth = 1.05;
 
 exitOnSignals();
 const tree = await startTree({ LOG_LEVEL: 'error', THROTTLE_REQUESTS_PER_MINUTE: '1000000' });
@@ -38,7 +38,7 @@ try {
   const middle = medians(rows.slice(4, 6));
   const end = medians(rows.slice(8, 10));
   const grown = (['serviceMegabytes', 'serviceFiles', 'sessions'] as const).filter(
-    (what) => end[what] > middle[what] * mostGrowth,
+    (what) => end[what] > middle[what] * maxGrowth,
   );
   console.log(`grown: ${grown.join(', ') || 'nothing'}; answered otherwise: ${clients.failures.length}`);
   for (const failure of new Set(clients.failures)) console.log(failure);

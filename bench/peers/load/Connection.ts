@@ -20,7 +20,7 @@ export class Connection {
     };
     const socket = connect({ port, host: '127.0.0.1', noDelay: true, onread: { buffer: arrived, callback } });
     this.#socket = socket;
-    socket.setTimeout(patienceMs, () => {
+    socket.setTimeout(timeoutMs, () => {
       // One that has been idle for long is not waiting.
       if (this.#waiting) socket.destroy(new Error('There was no answer for a long time.'));
     });
@@ -62,7 +62,7 @@ export class Connection {
 /** The bytes that have just arrived, for all connections. New buffers each time would be collected while others are measured. */
 const arrived = Buffer.allocUnsafe(65_536);
 const empty = Buffer.alloc(0);
-const patienceMs = 30_000;
+const timeoutMs = 30_000;
 
 /** The answer, or null while a part of it is missing. */
 function parse(received: Buffer): Answer | null {
