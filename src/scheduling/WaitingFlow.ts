@@ -1,6 +1,6 @@
 import type { Outcome, Permit } from 'fair-queue';
 
-/** A request that waits, in the fair queue or aside. */
+/** A request that waits, in the fair queue or outside it. */
 export type WaitingRequest = {
   readonly path: readonly string[];
   readonly since: number;
@@ -11,7 +11,7 @@ export type WaitingRequest = {
   readonly refuse: () => void;
   /** Where it waits. */
   flow: WaitingFlow | null;
-  /** What it has asked for; null while it waits aside. */
+  /** What it has asked for; null while it waits outside the fair queue. */
   permit: Permit | null;
   hasBegun: boolean;
 };
@@ -50,15 +50,15 @@ export class WaitingFlow {
     return index >= 0;
   }
 
-  /** Those that wait aside, in the order of arrival. */
-  get aside(): WaitingRequest[] {
+  /** Those that wait outside the fair queue, in the order of arrival. */
+  get outsideQueue(): WaitingRequest[] {
     return this.#requests.filter(({ permit }) => permit === null);
   }
 
   /** The next one that is put into the queue: the newest while the flow sheds load, else the oldest. */
   next(now: number): WaitingRequest | undefined {
-    const isAside = ({ permit }: WaitingRequest) => permit === null;
-    return this.isShedding(now) ? this.#requests.findLast(isAside) : this.#requests.find(isAside);
+    const isOutside = ({ permit }: WaitingRequest) => permit === null;
+    return this.isShedding(now) ? this.#requests.findLast(isOutside) : this.#requests.find(isOutside);
   }
 
   isShedding(now: number): boolean {
@@ -71,7 +71,7 @@ export class WaitingFlow {
     this.#endsAt = now + cooldownMs;
   }
 
-  /** A refusal keeps an overload up. */
+  /** A refusal prolongs the overload. */
   noteRefusal(now: number): void {
     this.#endsAt = now + cooldownMs;
   }

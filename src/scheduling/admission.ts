@@ -38,11 +38,11 @@ export type Permit = {
  * Load shedding in front of a fair queue: CoDel and adaptive LIFO for each flow that overloads it.
  *
  * While permits are free, requests are served on arrival, else in the order of the {@link createFairQueue fair queue}. Up to `maxWaiting`
- * requests are a burst and wait. Beyond, a flow that has more than its share of these is overloaded, and its requests wait aside until
- * they are put into the queue one by one: queueing → shedding ⇄ probing → queueing. Shedding lasts 5 s: the newest request is served first,
- * and one that has waited for 5 ms is refused, so that answers and refusals both come soon. Then the flow is probed: a few may wait in
- * order, since clients that retry at once would keep an overload up. It ends when none was refused for a second. Other flows are served
- * as before.
+ * requests are a burst and wait. With more, a flow that has more than its share of them is overloaded. Its requests wait outside the queue,
+ * and enter it one by one: queueing → shedding ⇄ probing → queueing. Shedding lasts 5 s: the newest request is served first, and one that
+ * has waited for 5 ms is refused, so that answers and refusals both come soon. Then the flow is probed: a few requests may wait in order,
+ * since clients that retry at once would prolong the overload. The overload ends when no request was refused for a second. Other flows are
+ * served as before.
  *
  * Overloaded flows may use only as many permits as leave the thread idle moments. One of their requests is admitted at the end of an
  * event-loop tick, when everything that has arrived is read. None is admitted after a long tick, during which it has waited unread.
@@ -64,7 +64,7 @@ class Admission {
   readonly #flows = new Map<string, WaitingFlow>();
   /** Those with an overload, the one that is served next first. */
   readonly #overloaded: WaitingFlow[] = [];
-  /** How many requests wait, in the queue or aside. */
+  /** How many requests wait, in the queue or outside it. */
   #waiting = 0;
   #refused = 0;
   /** Begins of requests that have their permits, for this tick and the next ones. */
@@ -210,7 +210,7 @@ class Admission {
   #endOverload(flow: WaitingFlow): void {
     flow.isOverloaded = false;
     this.#overloaded.splice(this.#overloaded.indexOf(flow), 1);
-    for (const request of flow.aside) this.#ask(request);
+    for (const request of flow.outsideQueue) this.#ask(request);
     if (this.#overloaded.length > 0) return;
     this.#settings.onOverload({ refused: this.#refused });
     this.#refused = 0;
