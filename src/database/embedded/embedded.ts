@@ -39,7 +39,7 @@ export type EmbeddedPostgres = EmbeddedUrls & {
 export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<EmbeddedPostgres> {
   await createDataDirectory(dataDir);
   const installation = await findInstallation(await realpath(dataDir), log);
-  await setAsideWithout(dataDir, installation, log);
+  await renameOrphanedCluster(dataDir, installation, log);
   await requireMajorVersion(installation);
   const access = await readAccess(dataDir);
 
@@ -61,15 +61,15 @@ export async function startEmbeddedPostgres(dataDir: string, log: Log): Promise<
  * Renames a cluster outside of its data directory when that was deleted: a new directory begins with a new database. The old cluster is
  * kept until the next time, since a directory may be missing for another reason, such as a disk that is not mounted.
  */
-async function setAsideWithout(dataDir: string, installation: Installation, log: Log): Promise<void> {
+async function renameOrphanedCluster(dataDir: string, installation: Installation, log: Log): Promise<void> {
   const { cluster } = installation;
   const isElsewhere = dirname(cluster) !== (await realpath(dataDir));
   if (!isElsewhere || !existsSync(cluster) || existsSync(join(dataDir, accessFile))) return;
   await endLeftovers(installation);
-  const aside = `${cluster}-before`;
-  await rm(aside, { recursive: true, force: true });
-  await rename(cluster, aside);
-  log.warn(`${dataDir} is new, and so is its database; the one of the former is in ${aside}, which you may delete.`);
+  const renamed = `${cluster}-before`;
+  await rm(renamed, { recursive: true, force: true });
+  await rename(cluster, renamed);
+  log.warn(`${dataDir} is new, and so is its database. The former database is in ${renamed}, which you may delete.`);
 }
 
 /** The URLs of the embedded server that another process runs on `dataDir`; null while there is none. */

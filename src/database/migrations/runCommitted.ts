@@ -99,10 +99,10 @@ export const versionProblem = (version: string): string | null =>
  * cancellation it would start from the beginning. Not DISCARD ALL: it would release the lock of migrations.
  */
 async function prepare(owner: ClientBase, body: string, deadlineMs: number): Promise<void> {
-  const isPatient = isWithoutTransaction(body);
+  const isConcurrent = isWithoutTransaction(body);
   await owner.query('set session authorization default; reset all; discard temp; discard sequences');
-  await owner.query(`set lock_timeout = ${isPatient ? deadlineMs : lockTimeoutMs}`);
-  if (!isPatient) return;
+  await owner.query(`set lock_timeout = ${isConcurrent ? deadlineMs : lockTimeoutMs}`);
+  if (!isConcurrent) return;
   const { rows } = await owner.query<{ schema: string; name: string }>(
     `select n.nspname as schema, c.relname as name
      from pg_index i join pg_class c on c.oid = i.indexrelid join pg_namespace n on n.oid = c.relnamespace

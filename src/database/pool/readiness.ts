@@ -129,17 +129,17 @@ async function probeOn(database: Pool | ClientBase, target: Target): Promise<Pro
   const probed = (reason: string | null): ProbeResult => ({ reason, isReachable: true, timedOut: false });
   const problem = await findMigrationProblem(database, committed);
   if (problem !== null) return probed(problem);
-  const { rows } = await database.query<{ missing: string; isMighty: boolean; hasRights: boolean }>(
-    `select rolsuper or rolbypassrls as "isMighty",
+  const { rows } = await database.query<{ missing: string; bypassesRls: boolean; hasRights: boolean }>(
+    `select rolsuper or rolbypassrls as "bypassesRls",
        coalesce(has_schema_privilege('graph_app', to_regnamespace('app_public'), 'usage'), false) as "hasRights",
        (select string_agg(role, ', ') from unnest($1::text[]) as role where not pg_has_role(role, 'member')) as missing
      from pg_roles
      where rolname = session_user`,
     [requestRoles],
   );
-  const { missing, isMighty, hasRights } = rows[0] ?? {};
+  const { missing, bypassesRls, hasRights } = rows[0] ?? {};
   if (!hasRights) return probed(lacksRights);
-  if (isMighty)
+  if (bypassesRls)
     return probed(`${variable}'s role bypasses row-level security; name another, and run \`npm run db:migrate\`.`);
   if (!missing) return probed(null);
   return probed(`${variable}'s role may not become ${missing}; set OAUTH_DATABASE_URL, or run \`npm run db:migrate\`.`);

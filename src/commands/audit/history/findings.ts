@@ -11,7 +11,7 @@ export class Findings {
 
   add(text: string): void {
     this.count += 1;
-    if (this.#texts.length < listedAtMost) this.#texts.push(text);
+    if (this.#texts.length < maxListed) this.#texts.push(text);
   }
 
   list(): string[] {
@@ -20,4 +20,4 @@ export class Findings {
   }
 }
 
-const listedAtMost = 100;
+const maxListed = 100;

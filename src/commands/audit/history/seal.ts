@@ -12,13 +12,11 @@ import { asHashed, readEntries, readSeal, type SealWithHead, type Span } from '.
  * `audit seal`: chains the entries that no seal has yet, and prints the head, to be kept elsewhere.
  * Writers never wait for it, and it waits for them only briefly: entries of an open transaction belong to a later seal.
  */
-export async function seal({ pool }: AuditedDatabase, idsAtMost = 100_000): Promise<Answer> {
+export async function seal({ pool }: AuditedDatabase, maxIds = 100_000): Promise<Answer> {
   const end = await findEnd(pool);
   for (let isFirst = true; ; isFirst = false) {
     const begin = (client: ClientBase) => client.query('begin isolation level read committed');
-    const { head, isLast } = await runTransaction(pool, begin, (client) =>
-      sealNext(client, end, { idsAtMost, isFirst }),
-    );
+    const { head, isLast } = await runTransaction(pool, begin, (client) => sealNext(client, end, { maxIds, isFirst }));
     if (isLast) return { text: formatHead(head), findings: 0 };
   }
 }
@@ -60,7 +58,7 @@ async function readWriters(pool: Pool, among: readonly string[] | null): Promise
 async function sealNext(
   client: ClientBase,
   end: End,
-  { idsAtMost, isFirst }: { readonly idsAtMost: number; readonly isFirst: boolean },
+  { maxIds, isFirst }: { readonly maxIds: number; readonly isFirst: boolean },
 ): Promise<{ head: Head; isLast: boolean }> {
   // One seal at a time. The lock is taken before the snapshot, so that the snapshot has the seal that it waited for.
   await client.query(`${asHashed} lock table audit.seals in share row exclusive mode`);
@@ -71,11 +69,11 @@ async function sealNext(
   const chains = new Chains(client, number);
   const hash = (until: number) =>
     hashEntries(client, chains, { after, until, late: (isFirst && last?.pending) || '{}' });
-  let until = Math.min(end.until, Math.max(after, 0) + idsAtMost);
+  let until = Math.min(end.until, Math.max(after, 0) + maxIds);
   let { ids, marks } = await hash(until);
   if (ids.length === 0 && until < end.until) {
     // A longer gap is skipped.
-    until = Math.min(end.until, (await findFirst(client, until, end.until)) - 1 + idsAtMost);
+    until = Math.min(end.until, (await findFirst(client, until, end.until)) - 1 + maxIds);
     ({ ids, marks } = await hash(until));
   }
 
