@@ -54,7 +54,7 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   }
 }
 
-/** graphile-migrate makes the shadow anew, which has no mark then; there was none before that was not ours. */
+/** Drops the shadow, which has no mark: graphile-migrate has created it anew. One that was not ours has stopped the command before. */
 async function commitBeside(ownerUrl: string, shadowUrl: string, message: string): Promise<void> {
   try {
     await withGraphileMigrate({ ownerUrl, shadowUrl }, (settings) => commitMigration(settings, message));
@@ -81,7 +81,7 @@ async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
     const lines = await describeFindings(found, text);
     if (found.some(({ level }) => level === 'error')) {
       const hint =
-        "What is right all the same is accepted in the migration: insert its name, its object, '' and the reason into audit.accepted.";
+        "To accept a finding that is no fault, let the migration insert its name, its object, '' and the reason into audit.accepted.";
       throw new StartupError(['Nothing is committed.', ...lines, hint].join('\n'));
     }
     await readSchema(url).catch(async (error: unknown) => {
@@ -98,6 +98,6 @@ async function refuseUnsafe(sql: string): Promise<void> {
     `migrations/current.sql:${line}: ${message} (${rule})`,
     ...sourceOf(sql, line),
   ]);
-  const hint = 'If it is right all the same, say so above the statement: -- squawk-ignore <rule>';
+  const hint = 'If a statement is safe nevertheless, write above it: -- squawk-ignore <rule>';
   throw new StartupError(['Nothing is committed.', ...lines, hint].join('\n'));
 }
