@@ -44,7 +44,6 @@ export const not = (part: string): string =>
       : part.startsWith('(not ')
         ? part.slice(5, -1)
         : `(not ${part})`;
-export const implies = (premise: string, conclusion: string): string => or(not(premise), conclusion);
 export const choose = (condition: string, then: string, otherwise: string): string =>
   condition === 'true' || then === otherwise
     ? then
