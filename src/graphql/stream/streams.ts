@@ -6,11 +6,7 @@ import { RequestError } from '../request/request.ts';
 import type { EventStream } from './eventStream.ts';
 import { createTokenCheck } from './tokenCheck.ts';
 
-export type Streams = ReturnType<typeof createStreams>;
-
-/**
- * The open streams of this process: limits, heartbeats, and their end with the token or the server.
- */
+/** The open streams of this process: limits, heartbeats, and their end with the token or the server. */
 export function createStreams(pool: Pool, log: Log) {
   const streams = new Map<EventStream, Owner>();
   const isTokenLive = createTokenCheck(pool);
