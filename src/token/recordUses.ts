@@ -7,7 +7,7 @@ import { queryOnce } from './transaction.ts';
 import { createUses } from './uses.ts';
 
 /** Write-behind: adds new uses to audit.uses every ten seconds, and at the end. */
-export function startRecordingUses(pool: Pool, log: Log, everyMs = 10_000) {
+export function startRecordingUses(pool: Pool, log: Log) {
   const uses = createUses();
   const record = async () => {
     const taken = uses.take();
@@ -30,3 +30,5 @@ export function startRecordingUses(pool: Pool, log: Log, everyMs = 10_000) {
     },
   };
 }
+
+const everyMs = 10_000;
