@@ -1,5 +1,4 @@
-import { readInvariants } from '../../src/commands/audit/prove/readOptions.ts';
-import { readRequestRoles } from '../../src/commands/audit/readRequestRoles.ts';
+import { readInvariants, readRequestRoles } from '../../src/commands/audit/prove/readOptions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { undone } from './support.ts';
 

@@ -1,6 +1,5 @@
 import type { ClientBase } from 'pg';
 import type { Acceptance, Assumptions, Claim, Goal, Invariant, Options } from 'rls-prover';
-import { readRequestRoles } from '../readRequestRoles.ts';
 import { examples } from './examples.ts';
 
 /** Reads the question to the prover from the views of `audit`, in a transaction. */
@@ -14,6 +13,12 @@ export async function readOptions(client: ClientBase): Promise<Options> {
     accepted: await readAccepted(client),
     assumptions: await readAssumptions(client),
   };
+}
+
+/** The roles that the server may become, as the database lists them. */
+export async function readRequestRoles(client: ClientBase): Promise<string[]> {
+  const { rows } = await client.query<{ role: string }>('select role from audit.request_roles order by kind, role');
+  return rows.map(({ role }) => role);
 }
 
 /** The rows of `audit.invariants`. */
