@@ -4,7 +4,7 @@ import type { PlantedFault } from './plantFault.ts';
 const execution: readonly PlantedFault[] = [
   {
     name: 'the last field of a mutation is executed first',
-    file: 'src/graphql/execution/run.ts',
+    file: 'src/graphql/execution/executeOnServer.ts',
     from: `    for (const part of parts) {
       const { data, ...failures } = await executePart(part, execution);
       // If an answer is too long, it has no data in the end.

@@ -1,6 +1,5 @@
 import type { Config } from '../../config.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
-
 import type { Claims } from '../../token/claims.ts';
 import { problemOfUrl } from '../../webhooks/addresses.ts';
 

@@ -11,7 +11,7 @@ import { createSlowOperations } from './slowOperations.ts';
 import type { Transaction } from './transaction.ts';
 
 /** Executes an operation on one server: a query as a whole, a mutation field by field. */
-export function createRun(options: ExecutionOptions) {
+export function createServerExecution(options: ExecutionOptions) {
   const { config, pool, replicaPool, log } = options;
   const { limits } = config;
   const executePart = createPartExecution(options);
