@@ -52,7 +52,7 @@ function small(name: string, number: number): string {
   return `query ${name}_${number} { app { a${number}: users(first: ${number % 50}) { ${fields} } } }`;
 }
 
-/** 7 or 20 root fields of some 20 fields each: what the main thread just plans itself, and what the second thread does. */
+/** 7 or 20 root fields of some 20 fields each: what the main thread just plans itself, and what the offload thread does. */
 function large(name: string, number: number): string {
   const unit = 'id name externalIdentifier';
   const units = `rootUnits(first: 1) { totalCount nodes { ${unit} children(first: 1) { nodes { ${unit} } } } }`;

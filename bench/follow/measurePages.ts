@@ -2,7 +2,7 @@ import type { TreeService } from '../data/startTree.ts';
 import { atMost, type Measured, percentile } from '../support/measured.ts';
 
 const pages = 300;
-/** Not counted: the second thread starts with the first, and compiles; and PostgreSQL still tidies up what was filled. */
+/** Not counted: the offload thread starts with the first, and compiles; and PostgreSQL still tidies up what was filled. */
 const pagesToWarmUp = 400;
 const maxMs = 15;
 /** Into one of thirty falls a collection of the thread's whole heap. */

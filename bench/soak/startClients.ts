@@ -45,7 +45,7 @@ const kinds: Readonly<Record<string, Work>> = {
   'a page of users': (tree, number) => expectData(tree, users, { first: 1 + (number % 50) }),
   'units below units': (tree) => expectData(tree, units),
   'a document of its own': (tree, number) => expectData(tree, `query N${number} { app { a${number}: name } }`),
-  'work for the second thread': (tree) => expectData(tree, many),
+  'work for the offload thread': (tree) => expectData(tree, many),
   'a user, created and deleted': async (tree) => {
     const externalIdentifier = randomUUID();
     await expectData(tree, create, { externalIdentifier, email: `${externalIdentifier}@soak.test` });

@@ -167,7 +167,7 @@ async function createGeneration(
   const graph = await buildGraph(pool, compilationOptions(config, log, showCompiling));
   const { schema } = graph;
   const offload = new OffloadThread({ config, authUrl, keys }, log);
-  context.metrics.watchThread('second', () => offload.state);
+  context.metrics.watchThread('offload', () => offload.state);
   const unsubscribe = replica?.onTrouble((server) => offload.reconnect(server));
   const release = async () => {
     unsubscribe?.();

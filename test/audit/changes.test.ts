@@ -71,7 +71,7 @@ describe('the history', () => {
 
   it.each([
     ['one', 1],
-    ['so many that a second thread does them', 18],
+    ['so many that the offload thread does them', 18],
   ])('tells requests apart to which a client gave the id of another: %s', async (_what, count) => {
     const user = await createUser(tenant);
     const rename = (fullName: string) =>

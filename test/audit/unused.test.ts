@@ -98,7 +98,7 @@ describe('audit.unused', () => {
     expect(await unused()).toEqual(before.filter((right) => right !== check));
   });
 
-  it('counts what several processes at once have used, and operations of the second thread', async () => {
+  it('counts what several processes at once have used, and operations of the offload thread', async () => {
     const heavy = `{ app { ${Array.from({ length: 30 }, (_, n) => `u${n}: users(first: 200) { nodes { id email } }`).join(' ')} } }`;
     await served(database, (first) =>
       served(database, async (second) => {

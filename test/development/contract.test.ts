@@ -56,7 +56,7 @@ const long = [1, 2, 3, 4].map((n) => `u${n}: users(first: 1000) { nodes { id } }
 
 test.each([
   ['', ''],
-  [' in the second thread', long],
+  [' in the offload thread', long],
 ])(
   'what is asked of a column after its migration and before the new schema%s is to be asked again',
   async (_, more) => {

@@ -61,7 +61,7 @@ test('a request in flight finishes on the schema that it began with', async () =
   expect((await inFlight).body).toEqual({ data: { app: { users: { nodes: [{ patience: 'rewarded' }] } } } });
 });
 
-test('the second thread goes with its schema, and gives its connections back', async () => {
+test('the offload thread goes with its schema, and gives its connections back', async () => {
   const long = (field: string) =>
     `{ app { users { nodes { ${field} } } ${[1, 2, 3, 4].map((n) => `u${n}: users(first: 1000) { nodes { id } }`).join(' ')} } }`;
   await read(graph, tenant.app, long('fullName'));

@@ -323,7 +323,7 @@ test.each<[string, object]>([
   expect(await run(`{ node(id: "${depot.id}") { ... on Unit { ${selection} } } }`)).toEqual({ node: expected });
 });
 
-test('in lists within lists, in one statement, on the second thread too', async () => {
+test('in lists within lists, in one statement, on the offload thread too', async () => {
   const list =
     '{ app { unitsNamed(names: ["Depot"]) { nodes { name first(first: 1) list(times: 2, word: "b") children { nodes { first(first: 2) } } } } } }';
   await createUnit(tenant, { name: 'Below', parent: depot });

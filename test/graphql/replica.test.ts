@@ -72,7 +72,7 @@ type Data = {
 const count = '{ app { users { totalCount } } }';
 /** Two statements, which have to see the same. */
 const twice = '{ app { users { totalCount } rootUnits { nodes { id } } } other: app { name } }';
-/** By the second thread. */
+/** By the offload thread. */
 const long = `{ app { users { totalCount } } more: app { ${[1, 2].map((n) => `u${n}: users(first: 1000) { nodes { id } }`).join(' ')} } }`;
 
 let made = 0;

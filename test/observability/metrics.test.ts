@@ -107,7 +107,7 @@ describe('/metrics', () => {
     });
   });
 
-  it('shows the pools and the second thread, once that has something to do', async () => {
+  it('shows the pools and the offload thread, once that has something to do', async () => {
     await createUnit(tenant);
     const long = `query Long { app { rootUnits(first: 1000) { nodes { name children(first: 1000) { nodes { name } } } } } }`;
     expect((await ask(service, tenant.app, long)).status).toBe(200);
@@ -120,12 +120,12 @@ describe('/metrics', () => {
     await until(async () => {
       ({ samples } = await scrape(portOf()));
       // What it notes of the statements that were used may end after the answer.
-      return connections('second')[0] !== undefined && connections('main')[0] === 0;
+      return connections('offload')[0] !== undefined && connections('main')[0] === 0;
     });
 
     expect(connections('main')).toEqual([0, expect.any(Number), 0]);
-    expect(connections('second')).toEqual([expect.any(Number), expect.any(Number), 0]);
-    expect(samples.get('graph_second_thread_event_loop_lag_seconds')).toBeGreaterThanOrEqual(0);
+    expect(connections('offload')).toEqual([expect.any(Number), expect.any(Number), 0]);
+    expect(samples.get('graph_offload_thread_event_loop_lag_seconds')).toBeGreaterThanOrEqual(0);
     expect(samples.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
     expect(samples.get('process_resident_memory_bytes')).toBeGreaterThan(1e7);
   });

@@ -74,7 +74,7 @@ test('the plan is logged once in a while, since what is slow comes often', async
   expect((await described(again)).plan).toBeUndefined();
 });
 
-test('an operation is described in the second thread as in the first', async () => {
+test('an operation is described in the offload thread as in the main thread', async () => {
   const line = await described(
     'query Long { app { rootUnits(first: 1000) { nodes { children(first: 1000) { nodes { name } } } } } }',
   );

@@ -113,18 +113,18 @@ test('the log tells which trace a request belongs to', async () => {
   expect(service.output.stderr).toContain(`"traceId":"${spans[0]?.traceId}"`);
 });
 
-test('what the second thread does is part of it', async () => {
+test('what the offload thread does is part of it', async () => {
   const { spans } = await traced(
     'query Long { app { rootUnits(first: 1000) { nodes { children(first: 1000) { nodes { name } } } } } }',
     {},
-    (names) => isWhole(names) && names.includes('second thread'),
+    (names) => isWhole(names) && names.includes('offload thread'),
   );
 
   expect(tree(spans)).toEqual(
     expect.arrayContaining([
       'POST /graphql > execute elsewhere',
-      'execute elsewhere > second thread',
-      'second thread > execute',
+      'execute elsewhere > offload thread',
+      'offload thread > execute',
       'execute > plan',
       expect.stringMatching(/^execute > select .*app_public\.units/),
     ]),

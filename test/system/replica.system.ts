@@ -177,7 +177,7 @@ async function during(what: string, work: () => Promise<void>) {
   const clients: Clients = startClients(() => addressOf(service), tenant);
   let begunAt = 0;
   try {
-    // A second thread takes its time to start.
+    // The offload thread takes its time to start.
     await until(() => kinds.every((kind) => clients.answers.filter((answer) => answer.kind === kind).length > 10));
     begunAt = performance.now();
     await work();

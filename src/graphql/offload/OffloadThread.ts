@@ -116,7 +116,7 @@ export class OffloadThread {
       resourceLimits: { maxOldGenerationSizeMb: 192, maxYoungGenerationSizeMb: 24 },
     });
     started.on('message', (message: OffloadMessage) => this.#receive(message));
-    started.on('error', (error) => this.#log.error({ error }, 'the second thread failed'));
+    started.on('error', (error) => this.#log.error({ error }, 'the offload thread failed'));
     started.on('exit', () => {
       this.#worker = null;
       this.#state = null;
@@ -137,7 +137,7 @@ export class OffloadThread {
       this.#pending.delete(message.id);
       if ('answer' in message) operation?.resolve(message.answer);
       else if ('refused' in message) operation?.reject(this.#refusalOf(message.refused));
-      else operation?.reject(new Error('The second thread failed; its log line says why'));
+      else operation?.reject(new Error('The offload thread failed; its log line says why'));
     }
   }
 

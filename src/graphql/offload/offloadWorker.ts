@@ -43,7 +43,7 @@ const secrets = createSecrets(keys.map((key) => Buffer.from(key)) as [Buffer, ..
 // If this fails, the thread ends, and the next expensive operation starts another. The readiness watch logs outages.
 const graph = await buildGraph(pool, compilationOptions(config, log)).catch((error: unknown) => {
   if (!isRetryable(error)) throw error;
-  log.debug({ error }, 'the second thread cannot start: the database is unavailable');
+  log.debug({ error }, 'the offload thread cannot start: the database is unavailable');
   process.exit();
 });
 // The largest document takes 14 MB with its plan, and one that only asks for many rows less than 1 MB.
@@ -95,7 +95,7 @@ function createAnswer() {
         await token?.requireLive();
         return encoding ? { ...answer, body: '', encoded: await encode(answer.body, () => encoding) } : answer;
       };
-      finish({ id, answer: await tracedFrom(trace, 'second thread', work) });
+      finish({ id, answer: await tracedFrom(trace, 'offload thread', work) });
     } catch (error) {
       if (error instanceof DocumentError) return finish({ id, refused: limitOf(error) });
       if (error instanceof InvalidTokenError) return finish({ id, refused: 'token' });

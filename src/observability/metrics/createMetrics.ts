@@ -66,7 +66,7 @@ export function createMetrics(worker = '1') {
     },
   });
   new Gauge({
-    name: 'graph_second_thread_event_loop_lag_seconds',
+    name: 'graph_offload_thread_event_loop_lag_seconds',
     help: 'Offload thread event-loop delay, p99 of the last seconds; absent while it has not started',
     registers,
     collect() {

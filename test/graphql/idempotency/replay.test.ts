@@ -65,12 +65,12 @@ describe('the same request with the same key', () => {
     expectReplay(await sendNamed({ query: create }), first);
   });
 
-  it('is executed once, and on the second thread too, by twenty at once', async () => {
+  it('is executed once, and on the offload thread too, by twenty at once', async () => {
     // By the number of its fields.
     const long = create.replace('email }', `${'email '.repeat(210)}}`);
     for (const query of [create, long]) {
       const [key, email] = [randomUUID(), newEmail()];
-      // The second thread starts with the first that it executes, for which a slow machine takes longer than others may wait.
+      // The offload thread starts with the first that it executes, for which a slow machine takes longer than others may wait.
       expect((await send(randomUUID(), { query, variables: { email: newEmail() } })).status).toBe(200);
 
       const answers = await Promise.all(Array.from({ length: 20 }, () => send(key, { query, variables: { email } })));

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { TenantWithSecret } from './tenant.ts';
 
-/** What clients ask for: a page of users, as many as the second thread serves, a new user, an access token. */
+/** What clients ask for: a page of users, as many as the offload thread serves, a new user, an access token. */
 export const kinds = ['query', 'long query', 'mutation', 'token'] as const;
 export type Kind = (typeof kinds)[number];
 
