@@ -140,6 +140,10 @@ describe('the documentation', () => {
       // What a function raises by itself.
       for (const [mutation, error] of [
         ['unitDelete', 'CONFLICT of withDescendants: There are units below this one.'],
+        ['unitDelete', 'BAD_USER_INPUT of id: Give either id or externalIdentifier.'],
+        ['cardAssign', 'BAD_USER_INPUT of userId: Give either userId or userExternalIdentifier.'],
+        ['usersDelete', 'BAD_USER_INPUT of ids: Give either ids or externalIdentifiers.'],
+        ['unitUpdate', 'BAD_USER_INPUT: … cannot be null; leave it out to keep its value.'],
         ['unitUpdate', 'BAD_USER_INPUT of parentExternalIdentifier or parentId: A unit cannot be below itself.'],
         ['userUpdate', 'BAD_USER_INPUT of timezone: timezone is another spelling of timeZone; the two differ.'],
         ['webhookCreate', 'CONFLICT: An organization has at most 20 webhooks.'],

@@ -51,9 +51,22 @@ function ofFunction(schema: GraphQLSchema, mutation: Field): MutationError[] {
     const code = codes[condition];
     // What is not found is said above, with the arguments that name it.
     if (code === undefined || code === 'NOT_FOUND' || !takes(mutation, named)) return [];
+    if (message === ofEither('…', '…'))
+      return pairsOf(mutation).map(([id, other]) => {
+        return { code, arguments: [id], sentence: ofEither(`\`${id}\``, `\`${other}\``) };
+      });
     return [{ code, arguments: named, sentence: /[.!?]$/.test(message) ? message : `${message}.` }];
   });
 }
+
+/** What `app_hidden.require_one` raises, which is asked about every pair of arguments that identify the same object. */
+const ofEither = (id: string, other: string) => `Give either ${id} or ${other}.`;
+
+const pairsOf = ({ args }: Field): [id: string, other: string][] =>
+  args.flatMap(({ name }): [string, string][] => {
+    const other = name.replace(/^id(s?)$/, 'externalIdentifier$1').replace(/Id$/, 'ExternalIdentifier');
+    return other !== name && args.some((argument) => argument.name === other) ? [[name, other]] : [];
+  });
 
 const takes = ({ args }: Field, names: readonly string[]) =>
   names.every((name) => args.some((argument) => argument.name === name));
