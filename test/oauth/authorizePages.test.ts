@@ -110,6 +110,16 @@ describe.each([
     expect(complaints()).toEqual([]);
   });
 
+  test('allows once by a double click', async () => {
+    await page.goto(address());
+    await signIn();
+
+    await page.getByRole('button', { name: 'Allow' }).dblclick({ delay: 30, noWaitAfter: true });
+
+    expect(await answer()).toMatchObject({ code: expect.stringMatching(/^gqs_ac_/), iss: oauth.url });
+    expect(complaints()).toEqual([]);
+  });
+
   test('denies', async () => {
     await page.goto(address());
     await signIn();
