@@ -1,8 +1,6 @@
 import type { Pool } from 'pg';
 
 export type History = {
-  /** The subjects of the questions. */
-  readonly examples: { organization: string; unit: string; person: string; actor: string; application: string };
   /** Adds changes up to this number, spread over the last 395 days, and lets PostgreSQL know them. */
   fill(changes: number, report: (message: string) => void): Promise<void>;
   /** A month of so many changes that is older than audit.retention. */
@@ -11,7 +9,8 @@ export type History = {
 
 /**
  * An organization of 100,000 people and 1,110 units, and a history of ten organizations, this one among them. Ten of the people were
- * granted the same unit, and each of the others a unit below other roots.
+ * granted the same unit, and each of the others a unit below other roots. Rows that the statements of the documents name are called as in
+ * the demo.
  */
 export async function buildHistory(owner: Pool): Promise<History> {
   await owner.query(organization);
@@ -23,15 +22,11 @@ export async function buildHistory(owner: Pool): Promise<History> {
       end loop;
     end
     $$`);
-  const { rows } = await owner.query(`
-    select ${id('organization', '0')} as organization, ${id('unit', '0')} as unit, ${id('person', '77777')} as person,
-      ${id('person', '5')} as actor, ${id('application', '3')} as application`);
   // Building it was recorded, too.
   await owner.query('truncate audit.changes');
   while ((await owner.query('select from oauth.purge_changes(1000) where months + new_months > 0')).rowCount);
   let filled = 0;
   return {
-    examples: rows[0],
     async fill(changes, report) {
       const [first, count] = [filled, changes - filled];
       const insert = inserted(`now() - interval '395 days' * (1 - (n - ${first}) / ${count}::float8)`);
@@ -59,15 +54,20 @@ const step = 500_000;
 const id = (kind: string, number: string) => `md5('${kind} ' || ${number})::uuid`;
 
 const organization = `
-  insert into app_hidden.organizations (id, name) values (${id('organization', '0')}, 'Grown');
+  insert into app_hidden.organizations (id, name) values (${id('organization', '0')}, 'Demo'), (${id('organization', '10')}, 'Grown');
   insert into oauth.applications (organization_id, id, name, client_id, scopes)
-  select ${id('organization', '0')}, ${id('application', 'n')}, 'Application ' || n, 'application-' || n, '{app,basic}' from generate_series(0, 9) as n;
+  select ${id('organization', '0')}, ${id('application', 'n')}, 'Application ' || n,
+    case n when 3 then 'demo-backend' else 'application-' || n end, '{app,basic}'
+  from generate_series(0, 9) as n;
   insert into app_public.users (organization_id, id, full_name, email)
-  select ${id('organization', '0')}, ${id('person', 'n')}, 'Person ' || n, n || '@grown.test' from generate_series(0, 99999) as n;
-  insert into app_public.units (organization_id, id, name)
-  select ${id('organization', '0')}, ${id('unit', 'n')}, 'Unit ' || n from generate_series(0, 9) as n;
-  insert into app_public.units (organization_id, id, name, parent_id)
-  select ${id('organization', '0')}, ${id('unit', 'n')}, 'Unit ' || n, ${id('unit', 'n % 10')} from generate_series(10, 109) as n;
+  select ${id('organization', '0')}, ${id('person', 'n')}, 'Person ' || n,
+    case n when 5 then 'grace@demo.test' else n || '@demo.test' end
+  from generate_series(0, 99999) as n;
+  insert into app_public.units (organization_id, id, external_identifier, name)
+  select ${id('organization', '0')}, ${id('unit', 'n')}, case n when 0 then 'north' end, 'Unit ' || n from generate_series(0, 9) as n;
+  insert into app_public.units (organization_id, id, external_identifier, name, parent_id)
+  select ${id('organization', '0')}, ${id('unit', 'n')}, case n when 10 then 'north-lab' when 11 then 'south-1' end, 'Unit ' || n, ${id('unit', 'n % 10')}
+  from generate_series(10, 109) as n;
   insert into app_public.units (organization_id, id, name, parent_id)
   select ${id('organization', '0')}, ${id('unit', 'n')}, 'Unit ' || n, ${id('unit', '10 + n % 100')} from generate_series(110, 1109) as n;
   insert into app_hidden.unit_access (organization_id, user_id, unit_id)

@@ -1,8 +1,8 @@
 import type { Pool, PoolClient } from 'pg';
 import { rolledBack } from '../../src/database/pool/rolledBack.ts';
 import { median } from '../support/measured.ts';
-import { buildHistory, type History } from './buildHistory.ts';
-import { questions } from './questions.ts';
+import { buildHistory } from './buildHistory.ts';
+import { type Question, readQuestions } from './questions.ts';
 
 /** How long each question of an auditor takes, and a purge, by so many changes: milliseconds. */
 export type Growth = { changes: number; times: ReadonlyMap<string, number> };
@@ -12,11 +12,12 @@ const rounds = 5;
 /** Measures an empty database that is filled up to each size in turn. Gives medians, without the first round. */
 export async function measureGrowth(owner: Pool, sizes: readonly number[]): Promise<Growth[]> {
   const history = await buildHistory(owner);
+  const questions = await readQuestions();
   const grown: Growth[] = [];
   for (const changes of [0, ...sizes]) {
     await history.fill(changes, (message) => console.log(message));
     const times = new Map<string, number>();
-    for (const [name, statement] of questions) times.set(name, await timeQuestion(owner, statement, history));
+    for (const question of questions) times.set(question.name, await timeQuestion(owner, question));
     await history.addExpiredMonth(changes / 14);
     for (const [name, time] of await timePurge(owner)) times.set(name, time);
     grown.push({ changes, times });
@@ -24,15 +25,13 @@ export async function measureGrowth(owner: Pool, sizes: readonly number[]): Prom
   return grown;
 }
 
-async function timeQuestion(owner: Pool, statement: string, { examples }: History): Promise<number> {
-  const text = statement.replaceAll(/:(\w+)/g, (whole, name: string) =>
-    Object.hasOwn(examples, name) ? `'${examples[name as keyof typeof examples]}'` : whole,
-  );
+async function timeQuestion(owner: Pool, { changes, statement }: Question): Promise<number> {
   const times: number[] = [];
   for (let round = -1; round < rounds; round += 1) {
     const time = await rolledBack(owner, async (client) => {
+      for (const change of changes) await client.query(change);
       const start = performance.now();
-      await client.query(text);
+      await client.query(statement);
       return performance.now() - start;
     });
     if (round >= 0) times.push(time);
