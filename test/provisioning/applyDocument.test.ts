@@ -366,6 +366,21 @@ describe('applying a document', () => {
     ).toEqual(['2']);
   });
 
+  it('creates what an organization lacks, though another one has the same', async () => {
+    const parts = { units: [headquarters], users: [ada] };
+    await apply(database.owner, acme(parts));
+    const ofAcme = await values('select to_jsonb(u) from app_public.users u');
+
+    await apply(database.owner, {
+      organizations: [{ name: 'Other', ...parts, users: [{ ...ada, fullName: 'Ada Byron' }] }],
+    });
+
+    expect(await values('select full_name from app_public.users order by 1')).toEqual(['Ada Byron', 'Ada Lovelace']);
+    expect(await values("select to_jsonb(u) from app_public.users u where full_name = 'Ada Lovelace'")).toEqual(ofAcme);
+    expect(await values('select count(distinct id) from app_public.users')).toEqual(['2']);
+    expect(await values('select count(distinct id) from app_public.units')).toEqual(['4']);
+  });
+
   it('lets users swap addresses and tokens, and hand them on', async () => {
     const token = (name: string) => `token-of-${name}-1234`;
     const users = ['aaaa', 'bbbb', 'cccc'].map((name) => ({ ...user(name), externalAuthenticationToken: token(name) }));
