@@ -50,8 +50,11 @@ it(`a change of a schema keeps no judgement and hides no violation that it touch
   await fc.assert(drawn, { seed, numRuns: changeCount });
 
   console.log(counts);
+  expect(counts.valid).toBeGreaterThan(0);
+  // A few changes may touch every judgement.
+  if (changeCount < 40) return;
   expect(counts.kept).toBeGreaterThan(0);
-  if (isWhole) expect(counts.accepted).toBeGreaterThan(0);
+  expect(counts.accepted).toBeGreaterThan(0);
 }, 14_400_000);
 
 /** The construct, without its place. */
