@@ -97,12 +97,13 @@ function isOf(kind: Kind, value: unknown): boolean {
   return typeof value === known || (known === 'object' && typeof value === 'function');
 }
 
+const classesOfOtherArguments: readonly string[] = [
+  ...['BakedInputStep', '__InputDefaultStep', '__InputObjectStep', 'ApplyInputStep', 'PgFromExpressionStep'],
+];
+
 /** The probe has steps of all classes but those that arguments of other kinds need. */
 const classesOfProbe = (Object.keys(fieldsOfClass) as StepClass[]).filter(
-  (name) =>
-    ![
-      ...['BakedInputStep', '__InputDefaultStep', '__InputObjectStep', 'ApplyInputStep', 'PgFromExpressionStep'],
-    ].includes(name),
+  (name) => !classesOfOtherArguments.includes(name),
 );
 
 const sqlNodes = () =>
