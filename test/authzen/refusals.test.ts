@@ -51,6 +51,19 @@ describe.each(paths)('%s', (path) => {
     expect(areDecisions(several.body)).toBe(true);
   });
 
+  it('verifies a token again whose claims have changed since the last request', async () => {
+    const { app } = await createTenant(graph);
+    const ask = async () => (await evaluate(graph, app, path, body)).status;
+    expect(await ask()).toBe(200);
+    const { rowCount } = await graph.database.owner.query(
+      `update oauth.access_tokens set scopes = '{app,basic}' where token_hash = sha256($1)`,
+      [Buffer.from(app)],
+    );
+    expect(rowCount).toBe(1);
+
+    expect(await ask()).toBe(200);
+  });
+
   it('needs a token that lives, of scope app', async () => {
     const authorization = (value: string) => ({ Authorization: value });
     const challenge = async (token: string | null, headers = {}) =>
