@@ -64,6 +64,17 @@ describe.each(paths)('%s', (path) => {
     expect(await ask()).toBe(200);
   });
 
+  it('says that the token has ended, whatever else is wrong', async () => {
+    const { app } = await createTenant(graph);
+    expect((await evaluate(graph, app, path, '{')).status).toBe(400);
+
+    await graph.database.owner.query('delete from oauth.access_tokens where token_hash = sha256($1)', [
+      Buffer.from(app),
+    ]);
+
+    expect((await evaluate(graph, app, path, '{')).status).toBe(401);
+  });
+
   it('needs a token that lives, of scope app', async () => {
     const authorization = (value: string) => ({ Authorization: value });
     const challenge = async (token: string | null, headers = {}) =>
