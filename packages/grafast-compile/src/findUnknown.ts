@@ -98,7 +98,11 @@ function isOf(kind: Kind, value: unknown): boolean {
 }
 
 const classesOfOtherArguments: readonly string[] = [
-  ...['BakedInputStep', '__InputDefaultStep', '__InputObjectStep', 'ApplyInputStep', 'PgFromExpressionStep'],
+  'BakedInputStep',
+  '__InputDefaultStep',
+  '__InputObjectStep',
+  'ApplyInputStep',
+  'PgFromExpressionStep',
 ];
 
 /** The probe has steps of all classes but those that arguments of other kinds need. */

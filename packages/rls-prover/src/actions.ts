@@ -14,8 +14,9 @@ type Change = { command: 'delete' | 'update'; old: Row; updated: Row };
 /**
  * That a row changes by the action of a foreign key, after a command of the actor on another table.
  *
- * Sound, to a fixed point: the formula asks for each row to which the row refers. That row may change by a command, or by an action itself. PostgreSQL runs actions with the rights of the table's owner and past all policies (`ri_triggers.c`). Rows that refer to rows of
- * their own table form chains: along a chain, the columns stay equal that the key has on both sides.
+ * Sound, to a fixed point: the formula asks for each row to which the row refers. That row may change by a command, or by an action itself.
+ * PostgreSQL runs actions with the rights of the table's owner and past all policies (`ri_triggers.c`). Rows that refer to rows of their own
+ * table form chains: along a chain, the columns stay equal that the key has on both sides.
  */
 export function byActions(relation: Relation, change: Change, env: Environment, above: readonly string[] = []): string {
   const path = [...above, relation.name];

@@ -94,7 +94,10 @@ export const scopeOf = ({ name }: Relation, row: Row): Scope => ({ rows: [[parts
 
 /** Within a view, which reads with the rights of its owner unless it runs as its invoker. */
 export const withinView = ({ name, isInvoker, owner }: Relation, env: Environment): Environment => ({
-  ...{ ...env, actor: isInvoker ? env.actor : owner, source: name, depth: env.depth + 1 },
+  ...env,
+  actor: isInvoker ? env.actor : owner,
+  source: name,
+  depth: env.depth + 1,
 });
 
 /** Whether a row is in its table: of the rows that there could be, only some are. */
