@@ -49,7 +49,7 @@ sessionChanges.addEventListener('change', () => render(schemaReader()));
 
 /**
  * Ends a sign-in that went through the sign-in page; else the demo signs itself in.
- * Only then does the panel take clicks: before, its buttons would do nothing, or act for nobody.
+ * Only then does the panel take clicks. Before, its buttons would do nothing, or send no token.
  */
 async function signInAtStart() {
   try {

@@ -3,7 +3,8 @@ import type { Table } from './readTables.ts';
 
 /**
  * Finds the table that has a row for each person.
- * It is the platform's. Otherwise it is the table with a name such as `users` to which most tables refer. The client's id has the type of its key.
+ * It is the platform's. Otherwise it is the table with a name such as `users` to which most tables refer.
+ * The client's id has the type of its key.
  */
 export function findIdentity(tables: readonly Table[], user: string, functions: readonly string[]): Identity {
   const platform = tables.find(({ name }) => name === 'auth.users');
