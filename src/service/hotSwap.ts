@@ -19,30 +19,27 @@ export type SchemaGeneration = {
  * @param onFailure is called when a release fails; that of an earlier generation is not awaited
  */
 export function createHotSwap(first: SchemaGeneration, onFailure: (error: unknown) => void) {
-  // Counts the requests in flight. A `Set` of them changes with each request, and V8 links each table that it outgrows to the next one.
-  // Once such a table was old, no later request could die young: 5.6 kB of each were promoted, which are 0.4 kB with a count.
-  const serve = (generation: SchemaGeneration) => ({
-    ...generation,
-    drained: Promise.withResolvers<void>(),
-    inFlight: 0,
-    isRetired: false,
-  });
+  // `uses` counts the requests in flight, and one until it is retired. A `Set` of requests changes with each, and V8 links each table that
+  // it outgrows to the next one. Once such a table was old, no later request could die young: 5.6 kB of each were promoted, which are
+  // 0.4 kB with a count.
+  const serve = (generation: SchemaGeneration) => ({ ...generation, drained: Promise.withResolvers<void>(), uses: 1 });
   let current = serve(first);
   let released: Promise<unknown> = Promise.resolve();
 
   const enter = (response: ServerResponse) => {
     const entered = current;
-    entered.inFlight++;
+    entered.uses++;
     // Happens once, whether the answer was sent or the client disconnected.
-    response.once('close', () => {
-      if (--entered.inFlight === 0 && entered.isRetired) entered.drained.resolve();
-    });
+    response.once('close', () => leave(entered));
     return entered;
   };
+  const leave = (generation: typeof current) => {
+    if (--generation.uses === 0) generation.drained.resolve();
+  };
   const drain = async (generation: typeof current) => {
-    generation.isRetired = true;
     generation.endStreams();
-    if (generation.inFlight > 0) await generation.drained.promise;
+    leave(generation);
+    await generation.drained.promise;
     await generation.release();
   };
   const retire = () => {
