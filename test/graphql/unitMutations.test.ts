@@ -278,7 +278,7 @@ test('neither a person nor a basic token changes a unit', async () => {
 
 test('twenty clients that add, move and delete units at once leave a tree, and none is told of a collision', async () => {
   await plantChain(tenant);
-  let left = 300;
+  let left = 600;
 
   const answers = await changeTrees(graph, tenant, () => left-- > 0);
 
