@@ -6,7 +6,7 @@ import { isRetryable } from '../../src/database/pool/unavailable.ts';
 import { createLog } from '../../src/log.ts';
 import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
 import { oauthSettings } from '../../src/token/settings.ts';
-import { inTransaction } from '../../src/token/transaction.ts';
+import { inTransaction, queryOnce } from '../../src/token/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 // Behind some poolers the next transaction has another session, which knows none of the names that were given in this one.
@@ -84,6 +84,8 @@ test.each(['true', 'false'])(
 describe('a statement whose result has other types than when it was prepared', () => {
   const alter = (type: string) => database.owner.query(`alter table public.typed alter column value type ${type}`);
   const read = { name: 'typed', text: 'select value from public.typed' };
+  const askWith = (client: PoolClient) => queryInImplicitTransaction(client, settings, read);
+  const isRefused = async (client: PoolClient) => isStalePlan(await askWith(client).catch((error: unknown) => error));
   beforeEach(() =>
     database.owner.query('create table public.typed as select 1 as value; grant select on public.typed to graph_oauth'),
   );
@@ -91,7 +93,6 @@ describe('a statement whose result has other types than when it was prepared', (
 
   test('fails once, and the pool prepares anew; others of the time before do not make it begin again', async () => {
     const pool = connections({ DATABASE_POOL_SIZE: '2' });
-    const askWith = (client: PoolClient) => queryInImplicitTransaction(client, settings, read);
     const clients = [await pool.connect(), await pool.connect()];
     for (const client of clients) expect((await askWith(client)).rows).toEqual([{ value: 1 }]);
     await alter('text');
@@ -112,6 +113,24 @@ describe('a statement whose result has other types than when it was prepared', (
       rows,
     );
     again.release();
+  });
+
+  test('does not fail again on a connection that was opened meanwhile', async () => {
+    const pool = connections({ DATABASE_POOL_SIZE: '2' });
+    const early = await pool.connect();
+    await askWith(early);
+    await alter('text');
+    const opening = pool.connect();
+    expect(await isRefused(early)).toBe(true);
+    early.release();
+    const late = await opening;
+    await askWith(late);
+    await alter('int using 1');
+
+    expect(await isRefused(late)).toBe(true);
+    late.release();
+
+    expect((await queryOnce(pool, settings, read)).rows).toEqual([{ value: 1 }]);
   });
 
   test('is not what another kind of refusal with its code is', async () => {

@@ -51,20 +51,25 @@ const BaseClient = Client as unknown as new (config?: ClientConfig) => Client & 
 
 class PreparingClient extends BaseClient {
   readonly #plans: Plans;
-  readonly #generation: string;
+  /**
+   * Set by the first statement that is prepared: whoever connects while a generation ends belongs to the next.
+   * With the one from before, its plans would outlive the changes that come after.
+   */
+  #generation: string | null = null;
 
   constructor(config: ClientConfig, plans: Plans) {
     super(config);
     this.#plans = plans;
-    this.#generation = plans.generation;
     const { connection } = this;
     const parse = connection.parse.bind(connection);
-    connection.parse = ({ name, text, ...rest }) =>
+    connection.parse = ({ name, text, ...rest }) => {
+      if (name) this.#generation ??= plans.generation;
       parse({ name, text: name ? `${text}${this.#generation}` : text, ...rest });
+    };
   }
 
   override _handleErrorMessage(message: unknown): void {
-    if (isStalePlan(message)) this.#plans.replace(this.#generation);
+    if (isStalePlan(message) && this.#generation !== null) this.#plans.replace(this.#generation);
     const { name } = this._getActiveQuery() ?? {};
     // PgBouncer records the name even so, and closes the connection if it parses the name again.
     if (name && !(name in this.connection.parsedStatements)) retire(this);
