@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
 import { isUuid } from '../../plugins/isUuid.ts';
 import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
+import { isStalePlan } from '../database/driver/isStalePlan.ts';
+import { isMigratedMeanwhile } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
 import type { RequestFields, RequestId } from '../observability/requestFields.ts';
 import { createReplicaQueries, isRetryableOnPrimary, requireReplayed } from '../replica/queries.ts';
@@ -57,10 +59,20 @@ export function createDecider({ pool, oauthPool, replica, log }: DeciderOptions)
   /** The decisions, in the order of the evaluations. */
   return async (evaluations: readonly Evaluation[], asker: Asker): Promise<Decision[]> => {
     const supported = evaluations.filter(isSupported);
-    const rows = supported.length > 0 ? await ask(supported, asker) : [];
+    const rows = supported.length > 0 ? await askAgainIfMigrated(() => ask(supported, asker)) : [];
     const decided = rows.map(({ isAllowed, reason }) => ({ decision: isAllowed, context: { reason } }));
     return evaluations.map((one) => (isSupported(one) && decided.shift()) || unsupported);
   };
+}
+
+/** A migration may change a type of the statement while it is asked. Nothing was done, and prepared anew it fits. */
+async function askAgainIfMigrated<T>(ask: () => Promise<T>): Promise<T> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isStalePlan(error) && !isMigratedMeanwhile(error)) throw error;
+    return ask();
+  }
 }
 
 type Row = { readonly isAllowed: boolean; readonly reason: string };

@@ -36,6 +36,14 @@ export function isRetryable(error: unknown): boolean {
 export const isCollision = (error: unknown): boolean =>
   error instanceof DatabaseError && collisionCodes.includes(error.code ?? '');
 
+/**
+ * SQLSTATE invalid_function_definition, datatype_mismatch: a migration came in between.
+ * A function returns a row of its table, which was changed after the statement was planned and before the function had its lock. Planned
+ * anew, it fits.
+ */
+export const isMigratedMeanwhile = (error: unknown): boolean =>
+  error instanceof DatabaseError && ['42P13', '42804'].includes(error.code ?? '');
+
 /** Whether the organization of the statement is not served here: it is being moved to another database, or has moved there. */
 export const hasMoved = (error: unknown): boolean => error instanceof DatabaseError && error.code === 'MOVED';
 

@@ -2,10 +2,10 @@ import { hash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import type { Row } from 'grafast-compile';
-import { DatabaseError, type QueryResult } from 'pg';
+import type { QueryResult } from 'pg';
 import type { PgClientQuery, WithPgClient } from 'postgraphile/@dataplan/pg';
 import type { Precondition, Statement } from '../../database/driver/statement.ts';
-import { isCollision } from '../../database/pool/unavailable.ts';
+import { isCollision, isMigratedMeanwhile } from '../../database/pool/unavailable.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
@@ -192,14 +192,6 @@ const isSame = (one: Statement, other: Statement) =>
 
 /** Before a statement is retried. */
 const backoffMs = 50;
-
-/**
- * SQLSTATE invalid_function_definition, datatype_mismatch: a migration came in between.
- * A function returns a row of its table, which was changed after the statement was planned and before the function had its lock. Planned
- * anew, it fits.
- */
-const isMigratedMeanwhile = (error: unknown): boolean =>
-  error instanceof DatabaseError && ['42P13', '42804'].includes(error.code ?? '');
 
 /** Prepared statement: PostGraphile names only its queries; they and changes have few distinct texts. */
 function toNamed({ text, values, name, arrayMode }: PgClientQuery): Statement {
