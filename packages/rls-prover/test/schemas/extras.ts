@@ -2,42 +2,49 @@ import fc from 'fast-check';
 import { definer } from '../tries/try.ts';
 import { conditions, mine, tenant } from './conditions.ts';
 
+const ofNotes = 'from app.notes n where n.tenant_id = app.tenant_id() and n.author_id = app.user_id()';
+
+/** Reads that the text of a function does not show: by a call, by a default, as a field of a row, in a view's columns. */
+const hidden = fc.constantFrom(
+  'select app.inner_text()',
+  'select app.given()',
+  `select string_agg(n.leak, ',') ${ofNotes}`,
+  'select max(body) from app.shown',
+);
+
 const bodies = fc.constantFrom(
-  ...[
-    `select count(*)::text from app.items where ${mine}`,
-    `select string_agg(body, ',') from app.items where ${mine}`,
-    `select 'b'`,
-  ],
-  ...[
-    `select count(*)::text from app.items where ${mine}`,
-    `select string_agg(body, ',') from app.items where ${tenant}`,
-    `select string_agg(body, ',') from app.items where tenant_id = app.tenant_id() and author_id = app.user_id()`,
-  ],
-  ...[
-    `select string_agg(body, ',') from app.items`,
-    `select app.inner_text()`,
-    `select app.given()`,
-    `select max(body) from app.seen`,
-    `select 'a'`,
-  ],
-  ...['string_agg(n.body', 'string_agg(n.leak'].map(
-    (text) =>
-      `select ${text}, ',') from app.notes n where n.tenant_id = app.tenant_id() and n.author_id = app.user_id()`,
-  ),
+  `select count(*)::text from app.items where ${mine}`,
+  `select count(*)::text from app.items where ${mine}`,
+  `select string_agg(body, ',') from app.items where ${mine}`,
+  `select string_agg(body, ',') from app.items where ${tenant}`,
+  "select string_agg(body, ',') from app.items where tenant_id = app.tenant_id() and author_id = app.user_id()",
+  `select string_agg(body, ',') from app.items`,
+  `select string_agg(n.body, ',') ${ofNotes}`,
+  'select max(body) from app.seen',
+  `select 'a'`,
+  `select 'b'`,
 );
 
 const isDefiner = fc.boolean();
 const optionsOf = (isOwners: boolean) => (isOwners ? definer : '');
 
-/** A function without parameters, and those that it may call: by name, by a default, as a field of a row. */
+/** A function without parameters, and what it may call or read. */
 const functions = fc
-  .record({ body: bodies, inner: bodies, options: fc.constantFrom(definer, definer, 'security definer', '') })
-  .map(({ body, inner, options }) => [
-    `create function app.inner_text() returns text language sql stable set search_path = app, pg_temp as $$ ${/inner_text|given/.test(inner) ? `select string_agg(body, ',') from items` : inner} $$`,
-    `create function app.given(t text default app.inner_text()) returns text language sql stable as $$ select t $$`,
-    `create function app.leak(app.notes) returns text language sql stable as $$ select string_agg(body, ',') from app.items $$`,
-    `create function app.texts() returns text language sql stable ${options} as $$ ${body} $$`,
-  ]);
+  .record({
+    body: fc.oneof(bodies, hidden),
+    inner: fc.constantFrom('', `where ${mine}`),
+    options: fc.constantFrom(definer, definer, 'security definer', ''),
+  })
+  .map(({ body, inner, options }) => {
+    const read = `select string_agg(body, ',') from app.items ${inner}`;
+    return [
+      `create function app.inner_text() returns text language sql stable as $$ ${read} $$`,
+      'create function app.given(t text default app.inner_text()) returns text language sql stable as $$ select t $$',
+      `create function app.leak(app.notes) returns text language sql stable as $$ ${read} $$`,
+      `create view app.shown as select (${read}) as body from app.users`,
+      `create function app.texts() returns text language sql stable ${options} as $$ ${body} $$`,
+    ];
+  });
 
 /** Two functions that call each other. */
 const cycles = fc
