@@ -107,10 +107,10 @@ const statement = `
       when kind in ('F', 'S', 'L') then 'no policy guards it'
       else 'a client may make objects, or hang its own on those of others'
     end
-  from held
+  from held left join initial using (class, id, part, grantee, privilege)
   where case
     when kind = 'd' then privilege in ('CREATE', 'TEMPORARY')
-    when not is_own then (class, id, part, grantee, privilege) not in (select * from initial)
+    when not is_own then initial.id is null
     -- An ignored schema is judged once, by the right to use it.
     when is_hidden then class = 'pg_namespace'::regclass or (select nspname ~ '^(pg_|information_schema$)' from pg_namespace where oid = schema) and kind in ('r', 'c', 'f', 's')
     when kind in ('F', 'S', 'L') then true
