@@ -1,5 +1,5 @@
---! Previous: sha1:e0eaad5a38dc239d418738a5c9daa0012c9a15de
---! Hash: sha1:c7f4e10ef2d5af99521de2ca87828a75fb7a7246
+--! Previous: sha1:490442291041e67dd7e7137fdb17bb268b3904db
+--! Hash: sha1:3b1d8511ffe36cbc81ccab71f4920827b2d8d7b5
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.

@@ -1,5 +1,5 @@
---! Previous: sha1:c7f4e10ef2d5af99521de2ca87828a75fb7a7246
---! Hash: sha1:da344b6b7ace94081dabc3e5f84dad0b085b6ddd
+--! Previous: sha1:3b1d8511ffe36cbc81ccab71f4920827b2d8d7b5
+--! Hash: sha1:46c18a4f28113e8ed6ab3cb45e40b8045f0050b9
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:da344b6b7ace94081dabc3e5f84dad0b085b6ddd
---! Hash: sha1:c4887a50e36f8db9ff2476f6966e5fe4e3f85781
+--! Previous: sha1:46c18a4f28113e8ed6ab3cb45e40b8045f0050b9
+--! Hash: sha1:147fe9075f6315f6782f589c49b960f9485ddd77
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

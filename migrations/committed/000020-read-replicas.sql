@@ -1,5 +1,5 @@
---! Previous: sha1:c4887a50e36f8db9ff2476f6966e5fe4e3f85781
---! Hash: sha1:0df41c3baa40ab7c2ff74ad73317c4ac0f3e21d7
+--! Previous: sha1:147fe9075f6315f6782f589c49b960f9485ddd77
+--! Hash: sha1:9845e3608ee2e15a223d0895100aed205c1d4eae
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

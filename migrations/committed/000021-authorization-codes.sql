@@ -1,5 +1,5 @@
---! Previous: sha1:0df41c3baa40ab7c2ff74ad73317c4ac0f3e21d7
---! Hash: sha1:0bda5aee68f92032777801cbe04488f56387ea3b
+--! Previous: sha1:9845e3608ee2e15a223d0895100aed205c1d4eae
+--! Hash: sha1:26bc7a1cd5326a99c6540d0d41d5f84fe3773619
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:0bda5aee68f92032777801cbe04488f56387ea3b
---! Hash: sha1:b08cdbbfd21b57a02684c95822cd45e52259e1d6
+--! Previous: sha1:26bc7a1cd5326a99c6540d0d41d5f84fe3773619
+--! Hash: sha1:7597c743fd9b758fafd4cf49e268b5d55595574a
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:b08cdbbfd21b57a02684c95822cd45e52259e1d6
---! Hash: sha1:3a3ca2a6d97af055a6ad88907f5db49bc9f87f05
+--! Previous: sha1:7597c743fd9b758fafd4cf49e268b5d55595574a
+--! Hash: sha1:f95c986322e7c3019a8c29043c131241105704ed
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:3a3ca2a6d97af055a6ad88907f5db49bc9f87f05
---! Hash: sha1:d0d506828972b935933f67f97946dd85bc1c4216
+--! Previous: sha1:f95c986322e7c3019a8c29043c131241105704ed
+--! Hash: sha1:e70fe3b1b40291f95290da866702c3c7e3074c2a
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:d0d506828972b935933f67f97946dd85bc1c4216
---! Hash: sha1:4ab0892ec830dcb63cfedc30801bfaad0542be6d
+--! Previous: sha1:e70fe3b1b40291f95290da866702c3c7e3074c2a
+--! Hash: sha1:d199ddd723d0a9c04788471f0f5b69e049380f4b
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

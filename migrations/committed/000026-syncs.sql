@@ -1,5 +1,5 @@
---! Previous: sha1:4ab0892ec830dcb63cfedc30801bfaad0542be6d
---! Hash: sha1:8313cc64c0f9eb8ec32dd162e9b01450722caa5c
+--! Previous: sha1:d199ddd723d0a9c04788471f0f5b69e049380f4b
+--! Hash: sha1:3c0c91e4af7854be19dae1587dfc3c367a4ce30d
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

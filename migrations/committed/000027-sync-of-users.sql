@@ -1,5 +1,5 @@
---! Previous: sha1:8313cc64c0f9eb8ec32dd162e9b01450722caa5c
---! Hash: sha1:ad1f34a787981814e781660b5108d4006ccec074
+--! Previous: sha1:3c0c91e4af7854be19dae1587dfc3c367a4ce30d
+--! Hash: sha1:09da9afd2a60b7eefeb88589603a433a9fe455fe
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

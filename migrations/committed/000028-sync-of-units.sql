@@ -1,5 +1,5 @@
---! Previous: sha1:ad1f34a787981814e781660b5108d4006ccec074
---! Hash: sha1:622960b1cbc81a5a6eeb91ae657b9e6abc544673
+--! Previous: sha1:09da9afd2a60b7eefeb88589603a433a9fe455fe
+--! Hash: sha1:87505fcb68ef963a8b022509e8b63eba697ba7ee
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:622960b1cbc81a5a6eeb91ae657b9e6abc544673
---! Hash: sha1:a24b1200967e5c78c31f05e0b0e7f8de42279314
+--! Previous: sha1:87505fcb68ef963a8b022509e8b63eba697ba7ee
+--! Hash: sha1:c33497b686383510c239de659d64a1923aa9fc25
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

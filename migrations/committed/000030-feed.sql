@@ -1,5 +1,5 @@
---! Previous: sha1:a24b1200967e5c78c31f05e0b0e7f8de42279314
---! Hash: sha1:597a8d1c7d5d0dd6aac8b086d59f33b10c0eea4b
+--! Previous: sha1:c33497b686383510c239de659d64a1923aa9fc25
+--! Hash: sha1:fa9929a38c67592329ffa3381209e89715d4be5e
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:597a8d1c7d5d0dd6aac8b086d59f33b10c0eea4b
---! Hash: sha1:9836c58422c89eeeeecdefc0815e27050e950cd1
+--! Previous: sha1:fa9929a38c67592329ffa3381209e89715d4be5e
+--! Hash: sha1:75c5c69345c1cc9033b471196a1db8a31ea56b58
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:9836c58422c89eeeeecdefc0815e27050e950cd1
---! Hash: sha1:eac6acf122e718d23745e7c168ebbd41453380ac
+--! Previous: sha1:75c5c69345c1cc9033b471196a1db8a31ea56b58
+--! Hash: sha1:8977f67d22c8ae87b8ae6dea68ccc9164f5d15c9
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:eac6acf122e718d23745e7c168ebbd41453380ac
---! Hash: sha1:7a8b02b30e87e409bc1667b9d9b92e29ad7d32c9
+--! Previous: sha1:8977f67d22c8ae87b8ae6dea68ccc9164f5d15c9
+--! Hash: sha1:c76c0302978b011789a9d58a88bd5689218c15c6
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:7a8b02b30e87e409bc1667b9d9b92e29ad7d32c9
---! Hash: sha1:3d4c0e3f310584f45e0a9a47eb414c9dbcc1c3ef
+--! Previous: sha1:c76c0302978b011789a9d58a88bd5689218c15c6
+--! Hash: sha1:57d95a09af959df7fcfc1747e66eae0e97f7cd6f
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:3d4c0e3f310584f45e0a9a47eb414c9dbcc1c3ef
---! Hash: sha1:2fa3daff98caa430b16bd472bc83821207ab350e
+--! Previous: sha1:57d95a09af959df7fcfc1747e66eae0e97f7cd6f
+--! Hash: sha1:ce5f9df36acb36899c1413270f308fdcb00c1296
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

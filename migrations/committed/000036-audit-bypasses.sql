@@ -1,5 +1,5 @@
---! Previous: sha1:2fa3daff98caa430b16bd472bc83821207ab350e
---! Hash: sha1:a87e64e7049f63e709e483b52d95d1ad8412bf9c
+--! Previous: sha1:ce5f9df36acb36899c1413270f308fdcb00c1296
+--! Hash: sha1:e11646f3804b583a4b5ac742b9a4b8643cb2b627
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:a87e64e7049f63e709e483b52d95d1ad8412bf9c
---! Hash: sha1:587b3acb6660cd147e9c56ca03edb57a1ca4af3b
+--! Previous: sha1:e11646f3804b583a4b5ac742b9a4b8643cb2b627
+--! Hash: sha1:f02c04adfb648d917e91c8eca35b1d7056c04236
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:587b3acb6660cd147e9c56ca03edb57a1ca4af3b
---! Hash: sha1:f899937f8a795c8b954fe7f6283db41f9ec6e564
+--! Previous: sha1:f02c04adfb648d917e91c8eca35b1d7056c04236
+--! Hash: sha1:32839fb39262b83927591cd1f27330e4d7b5c24e
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

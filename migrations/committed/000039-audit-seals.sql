@@ -1,5 +1,5 @@
---! Previous: sha1:f899937f8a795c8b954fe7f6283db41f9ec6e564
---! Hash: sha1:6fb6ebc1d11b53719cbe9d0a61b7fba31c3890bc
+--! Previous: sha1:32839fb39262b83927591cd1f27330e4d7b5c24e
+--! Hash: sha1:7ea123de1d4dd31aa906a18ac2feb945a17bf348
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:6fb6ebc1d11b53719cbe9d0a61b7fba31c3890bc
---! Hash: sha1:a28816a228ef08b766d0b8abd78ecac10a2a4bcb
+--! Previous: sha1:7ea123de1d4dd31aa906a18ac2feb945a17bf348
+--! Hash: sha1:930e0aeb3d45e49e4066fdb51af7b5123a380461
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

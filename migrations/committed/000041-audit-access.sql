@@ -1,5 +1,5 @@
---! Previous: sha1:a28816a228ef08b766d0b8abd78ecac10a2a4bcb
---! Hash: sha1:072a07d7e748d89f2019053c728ac2f99adee886
+--! Previous: sha1:930e0aeb3d45e49e4066fdb51af7b5123a380461
+--! Hash: sha1:a9469ef5e88b59abdecedf9e0fe27db1f59c2f0f
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

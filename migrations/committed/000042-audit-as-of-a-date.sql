@@ -1,5 +1,5 @@
---! Previous: sha1:072a07d7e748d89f2019053c728ac2f99adee886
---! Hash: sha1:05582fcd38d24195678e49621fc7eab304d55a0f
+--! Previous: sha1:a9469ef5e88b59abdecedf9e0fe27db1f59c2f0f
+--! Hash: sha1:66b90735f5771e35394d38144e1ab63dcc6f91e7
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

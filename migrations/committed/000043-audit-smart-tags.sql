@@ -1,5 +1,5 @@
---! Previous: sha1:05582fcd38d24195678e49621fc7eab304d55a0f
---! Hash: sha1:157215b8ef6c477a1661eacb8b18217e871064bc
+--! Previous: sha1:66b90735f5771e35394d38144e1ab63dcc6f91e7
+--! Hash: sha1:991ad49fdd9e3e02d2878494a0eac2ce75fda2b5
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

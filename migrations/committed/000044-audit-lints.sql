@@ -1,5 +1,5 @@
---! Previous: sha1:157215b8ef6c477a1661eacb8b18217e871064bc
---! Hash: sha1:24de157533d151e00957d568f436bce7a0bd1062
+--! Previous: sha1:991ad49fdd9e3e02d2878494a0eac2ce75fda2b5
+--! Hash: sha1:d2309e860fb19b39b4950e5087707d19830723c9
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

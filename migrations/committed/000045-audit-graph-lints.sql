@@ -1,5 +1,5 @@
---! Previous: sha1:24de157533d151e00957d568f436bce7a0bd1062
---! Hash: sha1:c652ed71d4f6d5f0325198d0d7e45931065197ef
+--! Previous: sha1:d2309e860fb19b39b4950e5087707d19830723c9
+--! Hash: sha1:a0166897f0e1727a6d2779f27b272954a5d6b289
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:c652ed71d4f6d5f0325198d0d7e45931065197ef
---! Hash: sha1:f94e3b9cbf1b8ac28fa9d7a54eacffd805537fab
+--! Previous: sha1:a0166897f0e1727a6d2779f27b272954a5d6b289
+--! Hash: sha1:319cdd6b265e7a237fbb79eafb62b72606f982da
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

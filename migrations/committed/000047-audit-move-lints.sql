@@ -1,5 +1,5 @@
---! Previous: sha1:f94e3b9cbf1b8ac28fa9d7a54eacffd805537fab
---! Hash: sha1:ca553293e86a2bc275e87e7d8df68b4ec9c449c7
+--! Previous: sha1:319cdd6b265e7a237fbb79eafb62b72606f982da
+--! Hash: sha1:a979990f46db660b6653b606f818a6b67ba88494
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

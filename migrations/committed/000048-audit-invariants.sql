@@ -1,5 +1,5 @@
---! Previous: sha1:ca553293e86a2bc275e87e7d8df68b4ec9c449c7
---! Hash: sha1:096068c5c3c46ccb17aa4e8b3fbab299657f998d
+--! Previous: sha1:a979990f46db660b6653b606f818a6b67ba88494
+--! Hash: sha1:c76d136b60101f5f68640ffa8315ac0145f80a10
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

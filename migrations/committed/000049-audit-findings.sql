@@ -1,5 +1,5 @@
---! Previous: sha1:096068c5c3c46ccb17aa4e8b3fbab299657f998d
---! Hash: sha1:924f9605850a5c47ab91386d945b65111b1aae03
+--! Previous: sha1:c76d136b60101f5f68640ffa8315ac0145f80a10
+--! Hash: sha1:a31346f9193aa8374f352d118359d16021e5631d
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:924f9605850a5c47ab91386d945b65111b1aae03
---! Hash: sha1:d921f063678459818544d1501b867640232d1b0b
+--! Previous: sha1:a31346f9193aa8374f352d118359d16021e5631d
+--! Hash: sha1:85a4248d4751c5654655fbdaf22514a59a800823
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

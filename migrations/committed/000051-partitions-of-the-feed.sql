@@ -1,5 +1,5 @@
---! Previous: sha1:d921f063678459818544d1501b867640232d1b0b
---! Hash: sha1:2d48ea78392eeaaf318c4d0535805093547271d6
+--! Previous: sha1:85a4248d4751c5654655fbdaf22514a59a800823
+--! Hash: sha1:e6e37d2d0012735837e41ffab6d5639ef1e8621b
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

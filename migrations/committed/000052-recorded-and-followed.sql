@@ -1,5 +1,5 @@
---! Previous: sha1:2d48ea78392eeaaf318c4d0535805093547271d6
---! Hash: sha1:f120c6d74f91956c5903b49799718214a7ee8427
+--! Previous: sha1:e6e37d2d0012735837e41ffab6d5639ef1e8621b
+--! Hash: sha1:799c740a001949da7fb631bf35063ab05ade29bd
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

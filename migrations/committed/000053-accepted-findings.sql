@@ -1,5 +1,5 @@
---! Previous: sha1:f120c6d74f91956c5903b49799718214a7ee8427
---! Hash: sha1:20df8c7698cffc34ec5997276348cbf4aa1f4f95
+--! Previous: sha1:799c740a001949da7fb631bf35063ab05ade29bd
+--! Hash: sha1:8387cd4ff3420380f585bde04be4aa0650f47f1b
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -16,9 +16,13 @@ AS $function$
     entrant_id = app_hidden.find_user(user_id, user_external_identifier);
     opened_id = app_hidden.find_unit(unit_id, unit_external_identifier);
     loop
-      insert into app_hidden.unit_access (organization_id, user_id, unit_id, source, valid_from, valid_until)
+      insert into app_hidden.unit_access as a (organization_id, user_id, unit_id, source, valid_from, valid_until)
       values (own, entrant_id, opened_id, access_grant.source, access_grant.valid_from, access_grant.valid_until)
-      on conflict on constraint unit_access_user_id_unit_id_source_key do nothing;
+      on conflict on constraint unit_access_user_id_unit_id_source_key do nothing
+      returning a.organization_id, a.id, a.user_id, a.unit_id, a.source, a.valid_from, a.valid_until, a.created_at into granted;
+      if found then
+        return granted;
+      end if;
       if given && '{validFrom,validUntil}' then
         update app_hidden.unit_access a set
           valid_from = case when 'validFrom' = any (given) then access_grant.valid_from else a.valid_from end,
