@@ -1,5 +1,5 @@
 --! Previous: sha1:930e0aeb3d45e49e4066fdb51af7b5123a380461
---! Hash: sha1:a9469ef5e88b59abdecedf9e0fe27db1f59c2f0f
+--! Hash: sha1:6ad7e652781fb3ff67e7f58f34df8c66e0e995db
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
@@ -43,10 +43,12 @@ create function audit.find_principal(principal text) returns audit.principals
       found = array(
         select p
         from audit.principals p
-        left join app_public.users u on u.organization_id = p.organization_id and u.id = p.user_id
-        where find_principal.principal = 'me:' || u.external_identifier
-          or find_principal.principal ^@ 'me:' and app_hidden.lowercase(substr(find_principal.principal, 4)) = u.email_lowercase
-          or find_principal.principal = 'oauth:' || p.name and p.role = 'graph_oauth');
+        where find_principal.principal = 'oauth:' || p.name and p.role = 'graph_oauth'
+          or find_principal.principal ^@ 'me:' and (p.organization_id, p.user_id) in (
+            select u.organization_id, u.id
+            from app_public.users u
+            where u.external_identifier = substr(find_principal.principal, 4)
+              or u.email_lowercase = app_hidden.lowercase(substr(find_principal.principal, 4))));
     end if;
     if cardinality(found) <> 1 then
       raise exception using

@@ -1,5 +1,5 @@
---! Previous: sha1:66b90735f5771e35394d38144e1ab63dcc6f91e7
---! Hash: sha1:991ad49fdd9e3e02d2878494a0eac2ce75fda2b5
+--! Previous: sha1:1868a4af54cddefd28ac8af840d87d12eda3b6c2
+--! Hash: sha1:52c3d5c503f1e33a3bcaf27fc1146539189ec256
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:991ad49fdd9e3e02d2878494a0eac2ce75fda2b5
---! Hash: sha1:d2309e860fb19b39b4950e5087707d19830723c9
+--! Previous: sha1:52c3d5c503f1e33a3bcaf27fc1146539189ec256
+--! Hash: sha1:306831af9924814c4c6e33ba224f192cc8e17c92
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

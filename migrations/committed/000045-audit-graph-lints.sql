@@ -1,5 +1,5 @@
---! Previous: sha1:d2309e860fb19b39b4950e5087707d19830723c9
---! Hash: sha1:a0166897f0e1727a6d2779f27b272954a5d6b289
+--! Previous: sha1:306831af9924814c4c6e33ba224f192cc8e17c92
+--! Hash: sha1:e535243093607005c7ddfcbedf36fb024e136c46
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:a0166897f0e1727a6d2779f27b272954a5d6b289
---! Hash: sha1:319cdd6b265e7a237fbb79eafb62b72606f982da
+--! Previous: sha1:e535243093607005c7ddfcbedf36fb024e136c46
+--! Hash: sha1:8c8bb1b7b96aa857a37d9546f1e110e7817138e2
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:319cdd6b265e7a237fbb79eafb62b72606f982da
---! Hash: sha1:a979990f46db660b6653b606f818a6b67ba88494
+--! Previous: sha1:8c8bb1b7b96aa857a37d9546f1e110e7817138e2
+--! Hash: sha1:ee85b5299c8df1b6364a52532aeeb250b1d23a7d
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:a979990f46db660b6653b606f818a6b67ba88494
---! Hash: sha1:c76d136b60101f5f68640ffa8315ac0145f80a10
+--! Previous: sha1:ee85b5299c8df1b6364a52532aeeb250b1d23a7d
+--! Hash: sha1:b0c856eb04465513ae73c3febacaf9d1d341dd97
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

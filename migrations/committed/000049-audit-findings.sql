@@ -1,5 +1,5 @@
---! Previous: sha1:c76d136b60101f5f68640ffa8315ac0145f80a10
---! Hash: sha1:a31346f9193aa8374f352d118359d16021e5631d
+--! Previous: sha1:b0c856eb04465513ae73c3febacaf9d1d341dd97
+--! Hash: sha1:410f6a876c71fddc9d375f6cc50dbc1ced4cd18d
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

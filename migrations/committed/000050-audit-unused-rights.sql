@@ -1,5 +1,5 @@
---! Previous: sha1:a31346f9193aa8374f352d118359d16021e5631d
---! Hash: sha1:85a4248d4751c5654655fbdaf22514a59a800823
+--! Previous: sha1:410f6a876c71fddc9d375f6cc50dbc1ced4cd18d
+--! Hash: sha1:7999c916baf6bbce8a6fbfd976a3cb5f2fc1c8d1
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

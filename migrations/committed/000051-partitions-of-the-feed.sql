@@ -1,5 +1,5 @@
---! Previous: sha1:85a4248d4751c5654655fbdaf22514a59a800823
---! Hash: sha1:e6e37d2d0012735837e41ffab6d5639ef1e8621b
+--! Previous: sha1:7999c916baf6bbce8a6fbfd976a3cb5f2fc1c8d1
+--! Hash: sha1:a18ad92dc83439da90ae26f16934c5fc13dea820
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

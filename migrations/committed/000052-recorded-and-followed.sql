@@ -1,5 +1,5 @@
---! Previous: sha1:e6e37d2d0012735837e41ffab6d5639ef1e8621b
---! Hash: sha1:799c740a001949da7fb631bf35063ab05ade29bd
+--! Previous: sha1:a18ad92dc83439da90ae26f16934c5fc13dea820
+--! Hash: sha1:a61597b5a44c1b497094ee6bd23998a1ecf9c584
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:799c740a001949da7fb631bf35063ab05ade29bd
---! Hash: sha1:8387cd4ff3420380f585bde04be4aa0650f47f1b
+--! Previous: sha1:a61597b5a44c1b497094ee6bd23998a1ecf9c584
+--! Hash: sha1:9a4e2288f766f0c419404dbeef28b1820d652696
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -13,10 +13,12 @@ AS $function$
       found = array(
         select p
         from audit.principals p
-        left join app_public.users u on u.organization_id = p.organization_id and u.id = p.user_id
-        where find_principal.principal = 'me:' || u.external_identifier
-          or find_principal.principal ^@ 'me:' and app_hidden.lowercase(substr(find_principal.principal, 4)) = u.email_lowercase
-          or find_principal.principal = 'oauth:' || p.name and p.role = 'graph_oauth');
+        where find_principal.principal = 'oauth:' || p.name and p.role = 'graph_oauth'
+          or find_principal.principal ^@ 'me:' and (p.organization_id, p.user_id) in (
+            select u.organization_id, u.id
+            from app_public.users u
+            where u.external_identifier = substr(find_principal.principal, 4)
+              or u.email_lowercase = app_hidden.lowercase(substr(find_principal.principal, 4))));
     end if;
     if cardinality(found) <> 1 then
       raise exception using
