@@ -132,11 +132,13 @@ function violationByActions(asked: Asked): string {
   const { goal, env } = asked;
   const { relation, command, invariant } = goal;
   if (command !== 'delete' && command !== 'update') return 'false';
+  const { assigned } = relation;
   const actions = relation.actions.filter(
     ({ columns }) =>
       command === 'delete' ||
       invariant.columns.length === 0 ||
-      invariant.columns.some((name) => columns.includes(name)),
+      // The action is an update, for which triggers run.
+      invariant.columns.some((name) => columns.includes(name) || assigned.update.includes(name)),
   );
   if (actions.length === 0 || (predicates.test(invariant.expression) && command === 'delete')) return 'false';
   const { old, updated, facts, variable } = rowsOf(relation, asked);

@@ -41,7 +41,7 @@ const functions = fc
       `create function app.inner_text() returns text language sql stable as $$ ${read} $$`,
       'create function app.given(t text default app.inner_text()) returns text language sql stable as $$ select t $$',
       `create function app.leak(app.notes) returns text language sql stable as $$ ${read} $$`,
-      `create view app.shown as select (${read}) as body from app.users`,
+      `create view app.shown as select (${read}) as body`,
       `create function app.texts() returns text language sql stable ${options} as $$ ${body} $$`,
     ];
   });

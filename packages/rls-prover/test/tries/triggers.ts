@@ -67,6 +67,17 @@ const ranked = {
   },
 };
 
+/** An action of a foreign key updates notes that no client may update, and the trigger of that update writes the rank. */
+const byAction = (action: string, act: string) => ({
+  ...ranked,
+  given: `alter table app.notes add column rank int not null default 0, add column parent_id uuid;
+    create table app.parents (tenant_id uuid not null, id uuid not null, author_id uuid not null, primary key (tenant_id, id));
+    ${ownRows('app.parents')} revoke insert, update on app.notes from member;
+    alter table app.notes add foreign key (tenant_id, parent_id) references app.parents ${action}; ${on('begin new.rank := new.rank + 1; return new; end')}`,
+  rows: 'insert into app.parents values (:A0, :A1, :A1); update app.notes set parent_id = :A1 where id = :A1',
+  act,
+});
+
 /** D10: a trigger writes a column that is not granted. */
 export const columns: Tries = {
   'assigns a column': { ...ranked, given: rank + on('begin new.rank := 7; return new; end') },
@@ -111,6 +122,8 @@ export const columns: Tries = {
     given: rank + on(`declare r record; begin r := new; r.rank := 7; return r; end`),
   },
   'assigns a column that is quoted': { ...ranked, given: rank + on('begin new."rank" := 7; return new; end') },
+  'runs when a key is updated': byAction('on update cascade', 'update app.parents set id = gen_random_uuid()'),
+  'runs when a reference is set to null': byAction('on delete set null (parent_id)', 'delete from app.parents'),
   'is of the parent': {
     ...{ ...ranked, invariants: ranked.invariants.map((one) => ({ ...one, relation: 'app.parts' })) },
     given: `create table app.parts (tenant_id uuid not null, id int not null, author_id uuid not null, body text, rank int not null default 0) partition by list (id);
