@@ -1,22 +1,20 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { verify } from '@node-rs/argon2';
 import { Pool } from 'pg';
-import { createSecrets } from '../../src/crypto/secrets.ts';
 import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import {
   acme,
   ada,
   apply,
-  badge,
   everyRow,
   example,
   headquarters,
   mobile,
   pathsOf,
   phone,
-  problemsOf,
   testSecrets,
   user,
+  valuesOf,
 } from './support.ts';
 
 describe('applying a document', () => {
@@ -30,11 +28,7 @@ describe('applying a document', () => {
 
   afterAll(() => database.drop());
 
-  /** One value per row. */
-  const values = async (statement: string, parameters: unknown[] = []): Promise<unknown[]> => {
-    const { rows } = await database.owner.query({ text: statement, values: parameters, rowMode: 'array' });
-    return rows.map((row) => row[0]);
-  };
+  const values = (statement: string) => valuesOf(database.owner, statement);
 
   it('provisions a document with a bit of everything', async () => {
     const applied = await apply(database.owner, example);
@@ -168,133 +162,6 @@ describe('applying a document', () => {
     expect(await values('select full_name from app_public.users order by 1')).toEqual(['Ada Lovelace', 'User u-2']);
   });
 
-  it('lets cards exchange what they are made of, and refuses what a card keeps', async () => {
-    const chips = ['04000001', '04000002'] as const;
-    const minorOf = (nfcIdentifier: string) => Number(nfcIdentifier.at(-1));
-    const holders = (identifiers: readonly string[]) =>
-      acme({
-        users: identifiers.map((nfcIdentifier, index) => ({
-          ...user(`u-${index}`),
-          cards: [
-            { ...badge, nfcIdentifier },
-            { ...phone, minor: minorOf(nfcIdentifier) },
-          ],
-        })),
-      });
-    await apply(database.owner, holders(chips));
-
-    await apply(database.owner, holders(chips.toReversed()));
-
-    const { rows } = await database.owner.query(
-      `select u.external_identifier as user, c.nfc_identifier, a.is_exclusive
-       from app_public.card_assignments a join app_public.cards c on c.id = a.card_id join app_public.users u on u.id = a.user_id
-       where c.type = 'NfcCard' order by 1`,
-    );
-    expect(rows).toEqual([
-      { user: 'u-0', nfc_identifier: '04000002', is_exclusive: true },
-      { user: 'u-1', nfc_identifier: '04000001', is_exclusive: true },
-    ]);
-    const taken = acme({ users: [{ ...user('u-2'), cards: [{ ...badge, nfcIdentifier: chips[0] }] }] });
-    expect(await problemsOf(database.owner, taken)).toEqual([
-      'organizations[0].users[0].cards[0].nfcIdentifier: is taken by another card of the organization',
-    ]);
-    const freed = acme({
-      users: [
-        { ...user('u-1'), cards: [{ ...badge, nfcIdentifier: '04000003' }] },
-        { ...user('u-2'), cards: [{ ...badge, nfcIdentifier: chips[0] }] },
-      ],
-    });
-    await apply(database.owner, freed);
-    const elsewhere = { organizations: [{ name: 'Other', users: [{ ...user('u-2'), cards: [badge, phone] }] }] };
-    await apply(database.owner, elsewhere);
-    expect(await values('select count(*)::int from app_public.cards')).toEqual([7]);
-  });
-
-  it('recognises a card by its external identifier, whatever its name, and gives a badge to one person', async () => {
-    const identified = { ...badge, externalIdentifier: 'badge-1' };
-    const code = { type: 'IdentificationCode', name: 'PIN', externalIdentifier: 'code-1' };
-    const cardsOf = (...lists: object[][]) =>
-      acme({ users: lists.map((cards, index) => ({ ...user(`u-${index}`), cards })) });
-    const read = async () =>
-      (
-        await database.owner.query(
-          `select c.external_identifier as card, c.name, c.nfc_identifier as chip, c.major,
-             array(select u.external_identifier from app_public.card_assignments a
-               join app_public.users u on u.id = a.user_id where a.card_id = c.id order by 1) as holders
-           from app_public.cards c order by c.id`,
-        )
-      ).rows;
-
-    // The badge of before, which had no identifier, gets it.
-    await apply(database.owner, cardsOf([badge, phone], []));
-    await apply(database.owner, cardsOf([identified, phone, code], []));
-    const first = await read();
-    expect(first).toEqual([
-      { card: 'badge-1', name: 'Badge', chip: badge.nfcIdentifier, major: null, holders: ['u-0'] },
-      { card: null, name: 'Phone', chip: null, major: 1, holders: ['u-0'] },
-      { card: 'code-1', name: 'PIN', chip: null, major: null, holders: ['u-0'] },
-    ]);
-    const before = await everyRow(database.owner);
-    await apply(database.owner, cardsOf([identified, phone, code], []));
-    expect(await everyRow(database.owner)).toEqual(before);
-
-    const spare = { ...badge, name: 'Spare', externalIdentifier: 'badge-2' };
-    const moved = { ...identified, name: 'Blue badge', nfcIdentifier: '04000009' };
-    await apply(database.owner, cardsOf([phone, spare], [moved, code]));
-
-    // A chip passes to a new card, the badge to another person. Several may have a code.
-    expect(await read()).toEqual([
-      { card: 'badge-1', name: 'Blue badge', chip: '04000009', major: null, holders: ['u-1'] },
-      first[1],
-      { ...first[2], holders: ['u-0', 'u-1'] },
-      { card: 'badge-2', name: 'Spare', chip: badge.nfcIdentifier, major: null, holders: ['u-0'] },
-    ]);
-  });
-
-  it('lets a card with an external identifier and one without exchange their chips', async () => {
-    const chips = ['04000001', '04000002'] as const;
-    const withChips = (one: string, other: string) =>
-      acme({
-        users: [
-          {
-            ...user('u-1'),
-            cards: [
-              { ...badge, nfcIdentifier: one },
-              { ...badge, name: 'Other', externalIdentifier: 'other', nfcIdentifier: other },
-            ],
-          },
-        ],
-      });
-    await apply(database.owner, withChips(...chips));
-
-    await apply(database.owner, withChips(chips[1], chips[0]));
-
-    expect(await values('select nfc_identifier from app_public.cards order by id')).toEqual(chips.toReversed());
-  });
-
-  it('names a card that keeps a chip, though the document has another card of this user and name', async () => {
-    await apply(
-      database.owner,
-      acme({ users: [{ ...user('u-1'), cards: [{ ...badge, nfcIdentifier: '04000001' }] }] }),
-    );
-    await database.owner.query(
-      `with card as (
-         insert into app_public.cards (organization_id, type, name, nfc_identifier)
-         select organization_id, type, name, '04000002' from app_public.cards returning *)
-       insert into app_public.card_assignments (organization_id, user_id, card_id)
-       select c.organization_id, a.user_id, c.id from card c, app_public.card_assignments a`,
-    );
-
-    const problems = await problemsOf(
-      database.owner,
-      acme({ users: [{ ...user('u-1'), cards: [{ ...badge, nfcIdentifier: '04000002' }] }] }),
-    );
-
-    expect(problems).toEqual([
-      'organizations[0].users[0].cards[0].nfcIdentifier: is taken by another card of the organization',
-    ]);
-  });
-
   it('deletes nothing that a later document leaves out', async () => {
     await apply(database.owner, example);
     const before = await everyRow(database.owner);
@@ -344,140 +211,6 @@ describe('applying a document', () => {
     const applications = await database.owner.query('select confidential, scopes from oauth.applications');
     expect(users.rows).toEqual([{ locale: 'en', time_zone: 'UTC' }]);
     expect(applications.rows).toEqual([{ confidential: true, scopes: ['app'] }]);
-  });
-
-  it('keeps organizations apart: the same identifiers and addresses in two of them are two of each', async () => {
-    const parts = { units: [headquarters], users: [ada] };
-
-    await apply(database.owner, {
-      organizations: [
-        { name: 'Acme', ...parts },
-        { name: 'Other', ...parts },
-      ],
-    });
-
-    expect(await values('select count(distinct organization_id) from app_public.users')).toEqual(['2']);
-    expect(
-      await values(
-        `select count(*) from app_hidden.unit_access a
-         join app_public.users u on u.id = a.user_id join app_public.units n on n.id = a.unit_id
-         where u.organization_id = n.organization_id`,
-      ),
-    ).toEqual(['2']);
-  });
-
-  it('creates what an organization lacks, though another one has the same', async () => {
-    const parts = { units: [headquarters], users: [ada] };
-    await apply(database.owner, acme(parts));
-    const ofAcme = await values('select to_jsonb(u) from app_public.users u');
-
-    await apply(database.owner, {
-      organizations: [{ name: 'Other', ...parts, users: [{ ...ada, fullName: 'Ada Byron' }] }],
-    });
-
-    expect(await values('select full_name from app_public.users order by 1')).toEqual(['Ada Byron', 'Ada Lovelace']);
-    expect(await values("select to_jsonb(u) from app_public.users u where full_name = 'Ada Lovelace'")).toEqual(ofAcme);
-    expect(await values('select count(distinct id) from app_public.users')).toEqual(['2']);
-    expect(await values('select count(distinct id) from app_public.units')).toEqual(['4']);
-  });
-
-  it('lets users swap addresses and tokens, and hand them on', async () => {
-    const token = (name: string) => `token-of-${name}-1234`;
-    const users = ['aaaa', 'bbbb', 'cccc'].map((name) => ({ ...user(name), externalAuthenticationToken: token(name) }));
-    await apply(database.owner, acme({ users }));
-
-    const become = (name: string, other: string) => ({
-      ...user(name),
-      email: `${other}@ACME.test`,
-      externalAuthenticationToken: token(other),
-    });
-    await apply(
-      database.owner,
-      acme({
-        users: [
-          become('aaaa', 'bbbb'),
-          become('bbbb', 'aaaa'),
-          { ...user('cccc'), email: 'new@acme.test', externalAuthenticationToken: null },
-          become('dddd', 'cccc'),
-        ],
-      }),
-    );
-
-    const { rows } = await database.owner.query('select * from app_public.users order by external_identifier');
-    expect(rows.map(({ email }) => email)).toEqual([
-      'bbbb@ACME.test',
-      'aaaa@ACME.test',
-      'new@acme.test',
-      'cccc@ACME.test',
-    ]);
-    const opened = rows.map(
-      ({ external_authentication_token_ciphertext: sealed, organization_id, id }) =>
-        sealed && testSecrets.open(sealed, { organizationId: organization_id, userId: id }),
-    );
-    expect(opened).toEqual([token('bbbb'), token('aaaa'), null, token('cccc')]);
-  });
-
-  it('gives users keys in the order of the document', async () => {
-    const identifiers = Array.from({ length: 50 }, (_, n) => `u-${n}`);
-    await apply(database.owner, acme({ users: identifiers.map((name) => user(name)) }));
-
-    expect(await values('select external_identifier from app_public.users order by id')).toEqual(identifiers);
-  });
-
-  it('lets users swap addresses who are too far apart to be written at once', async () => {
-    const users = Array.from({ length: 2001 }, (_, n) => user(`u-${n}`));
-    await apply(database.owner, acme({ users }));
-
-    const far = [...users];
-    far[0] = { ...user('u-0'), email: user('u-2000').email };
-    far[2000] = { ...user('u-2000'), email: user('u-0').email };
-    await apply(database.owner, acme({ users: far }));
-
-    expect(
-      await values(
-        "select email from app_public.users where external_identifier in ('u-0', 'u-2000') order by external_identifier",
-      ),
-    ).toEqual([user('u-2000').email, user('u-0').email]);
-  });
-
-  it('sets the password only of a user who has none', async () => {
-    await apply(database.owner, example);
-    await apply(database.owner, acme({ users: [user('u-2')] }));
-    await database.owner.query(
-      `insert into oauth.credentials (organization_id, user_id, disabled_at)
-       select organization_id, id, now() from app_public.users where external_identifier = 'u-2'`,
-    );
-    const [hash] = await values('select password_hash from oauth.credentials where password_hash is not null');
-
-    const users = [
-      { ...ada, password: 'another password' },
-      { ...user('u-2'), password: 'the first password' },
-    ];
-    await apply(database.owner, acme({ users }));
-
-    const { rows } = await database.owner.query(
-      `select u.external_identifier, c.password_hash, c.disabled_at is not null as disabled
-       from oauth.credentials c join app_public.users u on u.id = c.user_id order by 1`,
-    );
-    expect(rows[0]).toEqual({ external_identifier: 'u-1', password_hash: hash, disabled: false });
-    expect(rows[1]).toMatchObject({ external_identifier: 'u-2', disabled: true });
-    expect(await verify(rows[1].password_hash, 'the first password')).toBe(true);
-  });
-
-  it('seals a token anew when SECRET_KEY has changed, and knows it as the same one', async () => {
-    const [oldKey, newKey] = [randomBytes(32), randomBytes(32)];
-    await apply(database.owner, example, createSecrets([oldKey]));
-    const secrets = createSecrets([newKey, oldKey]);
-    const taken = { ...user('u-2'), externalAuthenticationToken: ada.externalAuthenticationToken };
-    expect(await pathsOf(database.owner, acme({ users: [taken] }), secrets)).toEqual([
-      'organizations[0].users[0].externalAuthenticationToken',
-    ]);
-
-    await apply(database.owner, example, secrets);
-    const rotated = await everyRow(database.owner);
-    await apply(database.owner, example, createSecrets([newKey]));
-
-    expect(await everyRow(database.owner)).toEqual(rotated);
   });
 
   it('needs no superuser: the rights of graph_admin are enough', async () => {

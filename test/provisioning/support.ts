@@ -27,6 +27,12 @@ export async function pathsOf(owner: Pool, document: unknown, secrets?: Secrets)
   return (await problemsOf(owner, document, secrets)).map((problem) => problem.slice(0, problem.indexOf(': ')));
 }
 
+/** One value per row. */
+export async function valuesOf(owner: Pool, statement: string): Promise<unknown[]> {
+  const { rows } = await owner.query({ text: statement, rowMode: 'array' });
+  return rows.map((row) => row[0]);
+}
+
 /** Every row of every table, and which transaction wrote or locked it: equal only if nothing at all was written. */
 export async function everyRow(owner: Pool): Promise<Record<string, unknown[]>> {
   const tables = await owner.query<{ name: string }>(
