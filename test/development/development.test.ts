@@ -81,7 +81,8 @@ describe('npm run dev', () => {
     await server.says("- Field 'mistake' was removed from object type 'Mutation'");
   });
 
-  // Each finding is in test/system/findings.system.ts, and what the database finds of it in test/database/graphLints.test.ts.
+  // Each finding is in test/system/findings.system.ts, and what the database finds of it in tagLints.test.ts and
+  // graphLints.test.ts of test/database.
   test('says once of a finding that stays, and again of one that comes back', async () => {
     const doors = await readDoors();
     const wrong = `${undone}\n${comment('@filtr names')(doors)}`;
