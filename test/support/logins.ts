@@ -15,7 +15,7 @@ export type TestLogins = {
 export function nameLogins({ ownerUrl }: TestDatabase): TestLogins {
   const suffix = randomUUID().slice(0, 8);
   const names = { authenticator: `authenticator_${suffix}`, oauth: `oauth_${suffix}` };
-  const as = (username: string) => Object.assign(new URL(ownerUrl), { username, password: 'secret' }).href;
+  const as = (username: string) => asLogin(ownerUrl, username, 'secret');
   return {
     ownerUrl,
     authUrl: as(names.authenticator),
@@ -34,4 +34,19 @@ export async function withLogin<T>(connectionString: string, work: (client: Clie
   } finally {
     await client.end();
   }
+}
+
+/** The same URL with another user, and perhaps another database. */
+export function asLogin(url: string, user: string, password: string, database?: string): string {
+  const changed = new URL(url);
+  changed.username = encodeURIComponent(user);
+  changed.password = encodeURIComponent(password);
+  return database ? inDatabase(changed.href, database) : changed.href;
+}
+
+/** The same URL with another database. */
+export function inDatabase(url: string, name: string): string {
+  const changed = new URL(url);
+  changed.pathname = `/${name}`;
+  return changed.href;
 }
