@@ -1,6 +1,4 @@
-import { randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { Client } from 'pg';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { groupRoles } from '../../src/database/roles/roles.ts';
 import { createLog } from '../../src/log.ts';
@@ -8,19 +6,22 @@ import { findingsHere } from '../audit/support.ts';
 import { asAdministrator } from '../support/database.ts';
 import { withLogin } from '../support/logins.ts';
 import { createMigrationsCopy, type MigrationsCopy } from '../support/migrationsCopy.ts';
+import {
+  administer,
+  canConnect,
+  inherited,
+  isMigrated,
+  makeRoles,
+  type Names,
+  nameAll,
+  publicMayConnect,
+  requests,
+  schemasIn,
+  urlIn,
+} from './plainOwner.ts';
 
 // The roles without a login are there, since the template of every database has made them. With PostgreSQL 15 to 17, and where there are
 // none: test/system/owners.system.ts.
-
-const inherited = 'graph_admin, graph_helper, graph_purger';
-const requests = 'graph_user, graph_app, graph_basic, graph_oauth, graph_worker';
-
-type Names = {
-  readonly owner: string;
-  readonly authenticator: string;
-  readonly other: string;
-  readonly database: string;
-};
 
 /** An owner without CREATEROLE, and a database of that owner which lacks one migration: to run them all takes two seconds. */
 let prepared: Names;
@@ -31,12 +32,7 @@ let urls: { ownerUrl: string; authUrl: string };
 let logs: Record<string, unknown>[];
 const log = createLog('warn', { write: (line) => logs.push(JSON.parse(line)) });
 
-const nameAll = (suffix = randomUUID().slice(0, 8)): Names => ({
-  owner: `owner_${suffix}`,
-  authenticator: `login_${suffix}`,
-  other: `other_${suffix}`,
-  database: `own_${suffix}`,
-});
+const urlOf = (username: string) => urlIn(names, username);
 
 beforeAll(async () => {
   logs = [];
@@ -44,7 +40,7 @@ beforeAll(async () => {
   names = prepared;
   await asAdministrator(`create role ${names.owner} login password 'secret'`);
   await asAdministrator(`create database ${names.database} owner ${names.owner} template template0`);
-  await makeRoles();
+  await makeRoles(names);
   await migrate({ ownerUrl: urlOf(names.owner), authUrl: urlOf(names.authenticator) }, log);
   copy = await createMigrationsCopy();
   await copy.commit('lacking', 'create table app_hidden.lacking ();');
@@ -102,13 +98,13 @@ describe('an owner without CREATEROLE', () => {
       `  grant ${requests} to "${names.authenticator}" with inherit false, set true;`,
       'and then this again. docs/operating.md has the list of roles.',
     ]);
-    expect(await schemas()).toEqual([]);
+    expect(await schemasIn(names)).toEqual([]);
 
     await administer(String(message));
     await migrate(urls, log);
     await migrate(urls, log);
 
-    expect(await schemas()).toContain('app_public');
+    expect(await schemasIn(names)).toContain('app_public');
     await withLogin(urls.authUrl, (client) => client.query('set role graph_oauth'));
     expect(
       await withLogin(urls.ownerUrl, async (client) => {
@@ -163,44 +159,44 @@ describe('an owner without CREATEROLE', () => {
     ],
   ])('gets the reason what is wrong with %s', async (_, spoil, remedy) => {
     await createDatabase();
-    await makeRoles();
+    await makeRoles(names);
     for (const statement of spoil()) await asAdministrator(statement);
 
     const message = await copy.migrate(urls, log).catch((error: Error) => error.message);
 
     expect(String(message).split('\n').slice(1, -1)).toEqual([`  ${remedy()};`]);
-    expect(await isMigrated()).toBe(false);
+    expect(await isMigrated(names)).toBe(false);
     await administer(String(message));
     await copy.migrate(urls, log);
-    expect(await isMigrated()).toBe(true);
+    expect(await isMigrated(names)).toBe(true);
   });
 });
 
 test('an authenticator that passes by row-level security is refused before anything is changed', async () => {
   await createDatabase();
-  await makeRoles();
+  await makeRoles(names);
   await asAdministrator(`alter role ${names.authenticator} bypassrls`);
 
   await expect(copy.migrate(urls, log)).rejects.toThrow('bypasses row-level security');
-  expect(await isMigrated()).toBe(false);
+  expect(await isMigrated(names)).toBe(false);
 
   await asAdministrator(`alter role ${names.authenticator} nobypassrls`);
   await copy.migrate(urls, log);
-  expect(await isMigrated()).toBe(true);
+  expect(await isMigrated(names)).toBe(true);
 });
 
 describe('CONNECT', () => {
   test('is of the owner, the logins of servers and auditors; the log names the logins that lose it, once', async () => {
     await createDatabase();
-    await makeRoles();
+    await makeRoles(names);
     await asAdministrator(`create role ${names.other} login password 'secret'`);
-    await expect(canConnect(names.other)).resolves.toBe(true);
+    await expect(canConnect(urlOf(names.other))).resolves.toBe(true);
 
     await copy.migrate(urls, log);
 
-    await expect(canConnect(names.other)).resolves.toBe(false);
-    await expect(canConnect(names.authenticator)).resolves.toBe(true);
-    await expect(canConnect(names.owner)).resolves.toBe(true);
+    await expect(canConnect(urlOf(names.other))).resolves.toBe(false);
+    await expect(canConnect(urlOf(names.authenticator))).resolves.toBe(true);
+    await expect(canConnect(urlOf(names.owner))).resolves.toBe(true);
     const line = logs.find(({ msg }) => String(msg).includes('PUBLIC has lost CONNECT'));
     expect(line?.roles).toContain(names.other);
     expect(line?.roles).not.toContain(names.authenticator);
@@ -211,101 +207,38 @@ describe('CONNECT', () => {
     expect(logs).toEqual([]);
 
     await asAdministrator(`grant graph_auditor to ${names.other}`);
-    await expect(canConnect(names.other)).resolves.toBe(true);
+    await expect(canConnect(urlOf(names.other))).resolves.toBe(true);
   });
 
   test('stays with the login of servers that this run does not know', async () => {
     await createDatabase();
-    await makeRoles();
+    await makeRoles(names);
     await copy.migrate(urls, log);
     await asAdministrator(`create role ${names.other} login noinherit password 'secret'`);
     await asAdministrator(`grant connect on database ${names.database} to public`);
     await asAdministrator(`grant ${requests} to ${names.other}`);
     await copy.migrate({ ...urls, authUrl: urlOf(names.other) }, log);
 
-    await expect(canConnect(names.authenticator)).resolves.toBe(true);
-    await expect(canConnect(names.other)).resolves.toBe(true);
-    expect(await publicMayConnect()).toBe(false);
+    await expect(canConnect(urlOf(names.authenticator))).resolves.toBe(true);
+    await expect(canConnect(urlOf(names.other))).resolves.toBe(true);
+    expect(await publicMayConnect(names)).toBe(false);
   });
 
   test('stays with PUBLIC where another role owns the database, and the log has the SQL for that one', async () => {
     await createDatabase();
-    await makeRoles();
+    await makeRoles(names);
     await asAdministrator(`alter database ${names.database} owner to postgres`);
     await asAdministrator(`grant create on database ${names.database} to ${names.owner}`);
 
     await copy.migrate(urls, log);
 
-    expect(await publicMayConnect()).toBe(true);
+    expect(await publicMayConnect(names)).toBe(true);
     const remedy = String(logs.find(({ remedy }) => remedy)?.remedy);
     for (const statement of remedy.split('; ')) await asAdministrator(statement);
-    expect(await publicMayConnect()).toBe(false);
-    for (const name of [names.owner, names.authenticator]) await expect(canConnect(name)).resolves.toBe(true);
+    expect(await publicMayConnect(names)).toBe(false);
+    for (const name of [names.owner, names.authenticator]) await expect(canConnect(urlOf(name))).resolves.toBe(true);
     logs = [];
     await copy.migrate(urls, log);
     expect(logs).toEqual([]);
   });
 });
-
-/** Whatever an administrator makes for an owner who may make none. */
-async function makeRoles(): Promise<void> {
-  await asAdministrator(`create role ${names.authenticator} login noinherit password 'secret'`);
-  await asAdministrator(`grant ${requests} to ${names.authenticator}`);
-  await asAdministrator(`grant ${inherited}, ${requests} to ${names.owner}`);
-}
-
-/** Runs the SQL of a refusal. */
-async function administer(message: string): Promise<void> {
-  for (const statement of message.split('\n').slice(1, -1)) await asAdministrator(statement.replace("'…'", "'secret'"));
-}
-
-function urlOf(username: string): string {
-  return Object.assign(new URL(process.env.TEST_OWNER_URL ?? ''), {
-    username,
-    password: 'secret',
-    pathname: `/${names.database}`,
-  }).href;
-}
-
-async function schemas(): Promise<string[]> {
-  return withLogin(adminUrl(), async (client) => {
-    const { rows } = await client.query<{ name: string }>(
-      `select nspname::text as name from pg_namespace where nspname !~ '^(pg_|information_schema|public)'`,
-    );
-    return rows.map(({ name }) => name);
-  });
-}
-
-/** Whether the migration that the database lacks has run. */
-async function isMigrated(): Promise<boolean> {
-  return withLogin(adminUrl(), async (client) => {
-    const { rows } = await client.query(`select to_regclass('app_hidden.lacking') is not null as made`);
-    return rows[0].made;
-  });
-}
-
-async function publicMayConnect(): Promise<boolean> {
-  return withLogin(adminUrl(), async (client) => {
-    const { rows } = await client.query<{ may: boolean }>(
-      `select exists (select from aclexplode(coalesce(datacl, acldefault('d', datdba))) where grantee = 0 and privilege_type = 'CONNECT') as may
-       from pg_database where datname = current_database()`,
-    );
-    return rows[0]?.may ?? false;
-  });
-}
-
-const adminUrl = () =>
-  Object.assign(new URL(process.env.TEST_OWNER_URL ?? ''), { pathname: `/${names.database}` }).href;
-
-async function canConnect(name: string): Promise<boolean> {
-  const client = new Client({ connectionString: urlOf(name) });
-  try {
-    await client.connect();
-    return true;
-  } catch (error) {
-    expect(error).toMatchObject({ code: '42501' });
-    return false;
-  } finally {
-    await client.end();
-  }
-}
