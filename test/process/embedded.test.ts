@@ -1,25 +1,24 @@
-import { execFile } from 'node:child_process';
-import { readdir, readFile, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
-import { Client } from 'pg';
+import { readdir, stat } from 'node:fs/promises';
+import { join } from 'node:path';
 import { requestDemoToken } from '../../src/commands/requestDemoToken.ts';
 import { toLibpqUrl } from '../../src/connectionUrl.ts';
-import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
-import { createLog } from '../../src/log.ts';
-import { commandPath } from '../support/commandPath.ts';
 import { createTestDataDirectory, directoryInMemory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { until } from '../support/until.ts';
+import { addressOf } from '../support/workers.ts';
+import { type EmbeddedDatabase, embeddedDatabase } from './embeddedDatabase.ts';
+import { commandOf, paste, secretsOf } from './firstLines.ts';
 
 describe('npm start without a database', () => {
   let dataDir: string;
+  let database: EmbeddedDatabase;
   let firstStart: TestProcess;
   let service: TestProcess;
 
   beforeAll(async () => {
     dataDir = await createTestDataDirectory(await directoryInMemory());
+    database = embeddedDatabase(dataDir);
     firstStart = await start();
     service = firstStart;
   });
@@ -108,24 +107,24 @@ describe('npm start without a database', () => {
       const admin = startProcess(['admin', 'database-url'], environment());
 
       expect(await admin.exited).toEqual({ code: 0, signal: null });
-      expect(admin.output.stdout.trim()).toBe(toLibpqUrl((await findEmbeddedPostgres(dataDir, log))?.ownerUrl ?? ''));
+      expect(admin.output.stdout.trim()).toBe(toLibpqUrl((await database.find())?.ownerUrl ?? ''));
     });
 
     it('starts the database again when that alone is killed', async () => {
-      await remember('database');
+      await database.remember('database');
 
-      process.kill(await postmasterPid(), 'SIGKILL');
+      process.kill(await database.postmasterPid(), 'SIGKILL');
       await service.says('the embedded database ended; starting it again');
       await until(async () => (await fetch(`${addressOf(service)}/readyz`)).status === 200);
 
-      expect(await remembered()).toContain('database');
+      expect(await database.remembered()).toContain('database');
     });
 
     it('stops the database cleanly on SIGTERM and exits with 0', async () => {
       service.signal('SIGTERM');
 
       expect(await service.exited).toEqual({ code: 0, signal: null });
-      expect(await findEmbeddedPostgres(dataDir, log)).toBeNull();
+      expect(await database.find()).toBeNull();
       expect(await runToken()).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('No service answers at http'),
@@ -171,26 +170,26 @@ describe('npm start without a database', () => {
     });
 
     it('keeps every acknowledged write when the whole group is killed', async () => {
-      await remember('group');
+      await database.remember('group');
 
       service.signalGroup('SIGKILL');
       await service.exited;
       service = await start();
 
       // It has ended the database that was left, and not waited for the deadline.
-      expect(await postgresLog()).toContain('database system was shut down');
-      expect(await remembered()).toContain('group');
+      expect(await database.postgresLog()).toContain('database system was shut down');
+      expect(await database.remembered()).toContain('group');
     });
 
     it('keeps every acknowledged write when the database is killed, too', async () => {
-      await remember('everything');
+      await database.remember('everything');
 
       service.signalGroup('SIGKILL');
       await service.exited;
-      process.kill(await postmasterPid(), 'SIGKILL');
+      process.kill(await database.postmasterPid(), 'SIGKILL');
       service = await start();
 
-      expect(await remembered()).toContain('everything');
+      expect(await database.remembered()).toContain('everything');
     });
 
     it('takes the database along when it crashes, logs why and exits with 1', async () => {
@@ -198,7 +197,7 @@ describe('npm start without a database', () => {
 
       expect(await service.exited).toEqual({ code: 1, signal: null });
       expect(service.output.stderr).toContain('a bug');
-      await until(async () => (await findEmbeddedPostgres(dataDir, log)) === null);
+      await until(async () => (await database.find()) === null);
     });
 
     it('stops as cleanly when the whole group gets Ctrl-C, more than once', async () => {
@@ -250,65 +249,7 @@ describe('npm start without a database', () => {
     await stop();
     service = await start();
   }
-
-  async function remember(word: string): Promise<void> {
-    await asOwner((client) => client.query('create table if not exists public.words (word text)'));
-    await asOwner((client) => client.query('insert into public.words values ($1)', [word]));
-  }
-
-  async function remembered(): Promise<string[]> {
-    const { rows } = await asOwner((client) => client.query<{ word: string }>('select word from public.words'));
-    return rows.map((row) => row.word);
-  }
-
-  async function postmasterPid(): Promise<number> {
-    const pid = 'select pg_read_file($1)';
-    const { rows } = await asOwner((client) => client.query<{ pg_read_file: string }>(pid, ['postmaster.pid']));
-    return Number(rows[0]?.pg_read_file.split('\n')[0]);
-  }
-
-  /** PostgreSQL's log since its start. */
-  async function postgresLog(): Promise<string> {
-    const { rows } = await asOwner((client) => client.query<{ data_directory: string }>('show data_directory'));
-    return readFile(join(dirname(rows[0]?.data_directory ?? ''), 'postgres.log'), 'utf8');
-  }
-
-  async function asOwner<T>(work: (client: Client) => Promise<T>): Promise<T> {
-    const urls = await findEmbeddedPostgres(dataDir, log);
-    const client = new Client({ connectionString: urls?.ownerUrl });
-    await client.connect();
-    try {
-      return await work(client);
-    } finally {
-      await client.end();
-    }
-  }
 });
-
-const log = createLog('silent');
 
 /** In every start; it waits for its signal. */
 const bug = `process.on('SIGUSR2', () => { throw new Error('a bug'); })`;
-
-function addressOf(service: TestProcess): string {
-  return /Graph Query Service: (http\S+)/.exec(service.output.stdout)?.[1] ?? '';
-}
-
-function commandOf(service: TestProcess): string {
-  return /^curl .*$/m.exec(service.output.stdout)?.[0] ?? '';
-}
-
-/** The secret, the password and the external token of the demo. */
-function secretsOf(service: TestProcess): string[] {
-  const credentials = service.output.stdout.match(/^Demo credentials .*$/gm) ?? [];
-  const secrets = [
-    ...credentials.join().matchAll(/(?:client_secret|password|external_authentication_token) ([^\s,;]+)/g),
-  ];
-  expect(secrets).toHaveLength(3);
-  return secrets.map(([, secret = '']) => secret);
-}
-
-async function paste(command: string): Promise<string> {
-  const { stdout } = await promisify(execFile)('sh', ['-c', command], { env: { PATH: commandPath } });
-  return stdout;
-}
