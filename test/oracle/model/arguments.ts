@@ -1,6 +1,17 @@
 import type { Random } from '../random.ts';
-import type { TypeName } from './state.ts';
-import type { Reference } from './steps.ts';
+import { drawMajor, drawNfcIdentifier, drawUuid } from './cardValues.ts';
+import {
+  type Arguments,
+  drawList,
+  identification,
+  idOrPair,
+  maybe,
+  orNull,
+  pairMember,
+  parent,
+  reference,
+} from './references.ts';
+import { drawCardInput, drawUnitInput, drawUserInput } from './syncInputs.ts';
 import {
   drawEmail,
   drawIdentifier,
@@ -12,8 +23,6 @@ import {
   drawToken,
   drawUrl,
 } from './texts.ts';
-
-type Arguments = Record<string, unknown>;
 
 /** Draws the arguments of each mutation: right, wrong, missing, null, repeated and conflicting ones. */
 const drawers: Readonly<Record<string, (random: Random) => Arguments>> = {
@@ -154,72 +163,6 @@ export function drawArguments(random: Random, field: string): Arguments {
   return args;
 }
 
-function maybe(
-  random: Random,
-  probability: number,
-  name: string,
-  value: () => unknown,
-  several?: () => Arguments,
-): Arguments {
-  if (!random.chance(probability)) return {};
-  return several ? several() : { [name]: value() };
-}
-
-const orNull = (random: Random, value: unknown) => (random.chance(0.08) ? null : value);
-
-/** An id of a row: of one's own, of the other organization, of another type, or none at all. */
-function reference(random: Random, type: TypeName | 'Webhook'): Reference | string {
-  const kind = random.below(20);
-  const pick = random.below(24);
-  if (kind === 0) return random.pick(['', 'xyz', 'äö', '1']);
-  if (kind === 1) return { $id: type, pick, isOther: true };
-  if (kind === 2) return { $id: random.pick(['User', 'Unit', 'Card', 'CardAssignment', 'AccessGrant'] as const), pick };
-  if (kind === 3) return { $id: type, pick, as: random.pick(['BeaconCard', 'NfcCard', 'User', 'Unit', 'Webhook']) };
-  return { $id: type, pick };
-}
-
-/** By id or by external identifier; `isPatch` where the latter is a new value beside the id. */
-function identification(random: Random, type: TypeName, prefix: string, isPatch = false): Arguments {
-  const kind = random.below(20);
-  if (kind === 0) return {};
-  if (kind === 1) return { id: null, externalIdentifier: drawIdentifier(random, prefix) };
-  if (kind === 2) return { id: null, externalIdentifier: null };
-  if (kind < (isPatch ? 7 : 4)) {
-    // A patch may also take the identifier away.
-    const isTaken = isPatch && random.chance(0.4);
-    const externalIdentifier = isTaken ? null : orNull(random, drawIdentifier(random, prefix));
-    return { id: reference(random, type), externalIdentifier };
-  }
-  return random.chance(0.5) ? { id: reference(random, type) } : { externalIdentifier: drawIdentifier(random, prefix) };
-}
-
-function pairMember(random: Random, type: TypeName, prefix: string, name: string): Arguments {
-  const byId = { [`${name}Id`]: reference(random, type) };
-  const byExternalIdentifier = { [`${name}ExternalIdentifier`]: drawIdentifier(random, prefix) };
-  const kind = random.below(30);
-  if (kind === 0) return {};
-  if (kind === 1) return { ...byId, ...byExternalIdentifier };
-  if (kind === 2) return { ...byExternalIdentifier, [`${name}Id`]: null };
-  return random.chance(0.5) ? byId : byExternalIdentifier;
-}
-
-function idOrPair(random: Random, type: TypeName, pair: () => Arguments): Arguments {
-  const kind = random.below(20);
-  if (kind === 0) return {};
-  if (kind === 1) return { ...pair(), id: reference(random, type) };
-  return random.chance(0.5) ? { id: reference(random, type) } : pair();
-}
-
-function parent(random: Random): Arguments {
-  const kind = random.below(20);
-  if (kind === 0) return { parentId: reference(random, 'Unit'), parentExternalIdentifier: drawIdentifier(random, 'n') };
-  if (kind === 1) return { parentId: null };
-  if (kind === 2) return { parentExternalIdentifier: null };
-  return random.chance(0.5)
-    ? { parentId: reference(random, 'Unit') }
-    : { parentExternalIdentifier: drawIdentifier(random, 'n') };
-}
-
 function userOptions(random: Random, probability: number): Arguments {
   const timeZone = drawTimeZone(random);
   return {
@@ -229,73 +172,6 @@ function userOptions(random: Random, probability: number): Arguments {
     ...maybe(random, probability, 'externalAuthenticationToken', () => orNull(random, drawToken(random))),
   };
 }
-
-function drawUserInput(random: Random): Arguments {
-  return {
-    externalIdentifier: drawIdentifier(random, 'u'),
-    ...maybe(random, 0.6, 'fullName', () => orNull(random, drawText(random))),
-    ...maybe(random, 0.7, 'email', () => orNull(random, drawEmail(random))),
-    ...maybe(random, 0.2, 'locale', () => orNull(random, drawLocale(random))),
-    ...maybe(random, 0.2, 'timeZone', () => orNull(random, drawTimeZone(random))),
-    ...maybe(random, 0.2, 'externalAuthenticationToken', () => orNull(random, drawToken(random))),
-    ...maybe(random, 0.4, 'accessibleUnits', () =>
-      orNull(
-        random,
-        Array.from({ length: random.below(4) }, () => drawIdentifier(random, 'n')),
-      ),
-    ),
-  };
-}
-
-function drawUnitInput(random: Random): Arguments {
-  return {
-    externalIdentifier: drawIdentifier(random, 'n'),
-    ...maybe(random, 0.7, 'name', () => orNull(random, drawText(random))),
-    ...maybe(random, 0.6, 'parentExternalIdentifier', () => orNull(random, drawIdentifier(random, 'n'))),
-  };
-}
-
-function drawCardInput(random: Random): Arguments {
-  return {
-    externalIdentifier: drawIdentifier(random, 'c'),
-    ...maybe(random, 0.8, 'name', () => orNull(random, drawText(random))),
-    ...maybe(random, 0.4, 'nfcIdentifier', () => orNull(random, drawCommonChip(random))),
-    ...maybe(random, 0.2, 'beacon', () => orNull(random, drawCommonBeacon(random))),
-    ...maybe(random, 0.5, 'userExternalIdentifier', () => (random.chance(0.2) ? null : drawIdentifier(random, 'u'))),
-  };
-}
-
-/** Few, so that cards want those of others. */
-const drawCommonChip = (random: Random): string =>
-  random.chance(0.8)
-    ? random.pick(['04A224B2C13A80', '04a224b2', '04A224B2', '0a0b0c0d', '01020304050607080910'])
-    : drawNfcIdentifier(random);
-
-const drawCommonBeacon = (random: Random): Arguments => ({
-  proximityUuid: random.pick(['f7826da6-4fa2-4e98-8024-bc5b71e0893e', 'F7826DA6-4FA2-4E98-8024-BC5B71E0893E']),
-  major: random.pick([0, 1, 1, 65536]),
-  minor: random.pick([65535, 65535, 2]),
-});
-
-const drawList = (random: Random, draw: () => Arguments): Arguments[] =>
-  Array.from({ length: random.chance(0.03) ? 0 : 1 + random.below(5) }, draw);
-
-const hex = '0123456789abcdefABCDEF';
-const drawHex = (random: Random, length: number) =>
-  Array.from({ length }, () => hex[random.below(hex.length)] as string).join('');
-
-function drawUuid(random: Random): string {
-  const groups = [8, 4, 4, 4, 12].map((length) => drawHex(random, length));
-  return groups.join(random.chance(0.9) ? '-' : '');
-}
-
-const drawNfcIdentifier = (random: Random): string =>
-  random.chance(0.15)
-    ? random.pick(['', 'zzzzzzzz', '04a2', '04:A2:24:B2'])
-    : drawHex(random, random.pick([8, 14, 20]));
-
-const drawMajor = (random: Random): number =>
-  random.chance(0.1) ? random.pick([-1, 65536, 2147483647]) : random.pick([0, 1, 65535, random.below(65536)]);
 
 function drawTypeNames(random: Random): string[] | null {
   const kind = random.below(10);
