@@ -1,6 +1,7 @@
 import { insufficientPrivilege, type Outcome, type Statement } from './attempts.ts';
 import type { Principal } from './principals.ts';
-import { type Row, type Table, tables } from './tables.ts';
+import type { Row, Table } from './table.ts';
+import { tables } from './tables.ts';
 import type { World } from './world.ts';
 
 /** The circumstances in which a command is tried. */

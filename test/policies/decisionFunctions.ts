@@ -1,12 +1,14 @@
+import type { CalledFunction } from './calledFunction.ts';
 import type { Circumstances } from './commands.ts';
-import type { Function as Called } from './functions.ts';
 import { ancestors, keyOf } from './world.ts';
 
 const question = (field: 'user_id' | 'card_id') =>
   `jsonb_populate_record(null::app_hidden.access_question, jsonb_build_object('unit_id', $1::text, '${field}', $2::text))`;
 
 /** The functions behind `App.accessDecision`, which are asked about anybody's unit, user and card. */
-export function decisionFunctions(keysOf: (table: string, on: Circumstances) => string[]): Record<string, Called> {
+export function decisionFunctions(
+  keysOf: (table: string, on: Circumstances) => string[],
+): Record<string, CalledFunction> {
   const reasonOf = (on: Circumstances, kind: 'user' | 'card'): string => {
     const { organization } = on.principal.claims;
     const [unit, shown] = [
@@ -22,7 +24,7 @@ export function decisionFunctions(keysOf: (table: string, on: Circumstances) => 
     const path = ancestors(on.world, organization, unit);
     return users.some((user) => path.some((above) => granted.includes(`${user}/${above}`))) ? 'GRANTED' : 'NO_GRANT';
   };
-  const both: Called = {
+  const both: CalledFunction = {
     roles: ['graph_app'],
     text: `select reason::text from app_hidden.decide_access(array[${question('user_id')}, ${question('card_id').replace('$2', '$3')}])`,
     values: ({ world, organization, number }) => [

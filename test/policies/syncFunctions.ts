@@ -1,6 +1,6 @@
 import type { Outcome } from './attempts.ts';
+import type { CalledFunction } from './calledFunction.ts';
 import type { Circumstances } from './commands.ts';
-import type { Function as Called } from './functions.ts';
 import { externalIdentifier } from './insertWorld.ts';
 import { keyOf } from './world.ts';
 
@@ -10,7 +10,7 @@ const card = `array[jsonb_build_object('external_identifier', $1::text, 'user_ex
 const outcome = `outcome || coalesce(' ' || (error).code, '')`;
 
 /** The functions behind the mutations that sync. Their row has the same external identifier in every organization. */
-export const syncFunctions: Record<string, Called> = {
+export const syncFunctions: Record<string, CalledFunction> = {
   'app_public.users_sync(jsonb[],boolean,text)': ofRow(
     'user',
     `select ${outcome} from app_public.users_sync(${user})`,
@@ -97,7 +97,7 @@ function ofRow(
   kind: 'user' | 'unit' | 'card',
   text: string,
   expected: (on: Circumstances, key: string) => string,
-): Called {
+): CalledFunction {
   return {
     roles: ['graph_app'],
     text,
@@ -126,7 +126,7 @@ function outcomeOfCard({ world, principal }: Circumstances, key: string): string
   return world.assignments.some(isOwn) ? 'UPDATED' : 'UNCHANGED';
 }
 
-function ofTimeZones(text: string, known: Outcome, unknown: Outcome): Called {
+function ofTimeZones(text: string, known: Outcome, unknown: Outcome): CalledFunction {
   return {
     roles: ['graph_app'],
     text,
