@@ -71,3 +71,12 @@ export async function asOwner<Row extends QueryResultRow>(
   const { rows } = await owner.query<Row>(statement, [organizationId]);
   return rows;
 }
+
+/** The users' rows with their versions, by external identifier. */
+export async function userRows(tenant: Tenant) {
+  const found = await asOwner<NonNullable<SyncResult['user']> & { xmin: string; external_identifier: string }>(
+    tenant,
+    'select xmin, ctid, u.* from app_public.users u where organization_id = $1 order by external_identifier',
+  );
+  return Object.fromEntries(found.map((row) => [row.external_identifier, row]));
+}

@@ -9,11 +9,10 @@ import {
   createViewer,
   expectErrors,
   type GraphTest,
-  newExternalToken,
   read,
   type Tenant,
 } from './support.ts';
-import { asOwner, type SyncResult, syncUsers, untilBlocked } from './sync.ts';
+import { asOwner, syncUsers, untilBlocked, userRows } from './sync.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -25,6 +24,7 @@ beforeEach(async () => {
 });
 
 const sync = (users: object[], dryRun?: boolean) => syncUsers(graph, tenant, users, dryRun);
+const rows = () => userRows(tenant);
 const [ada, bob] = [
   { externalIdentifier: 'ada', fullName: 'Ada', email: 'ada@acme.test' },
   { externalIdentifier: 'bob', fullName: 'Bob', email: 'bob@acme.test' },
@@ -91,244 +91,6 @@ describe('usersSync', () => {
     await read(graph, tenant.app, query, { users: [ada] });
 
     expect(Object.keys(await rows())).toEqual(['ada']);
-  });
-
-  it('refuses a row by itself, in the words of userCreate', async () => {
-    await sync([ada]);
-    const bad: [argument: string, value: string][] = [
-      ['locale', 'german language'],
-      ['timeZone', 'Brelin'],
-      ['email', 'no address'],
-      ['email', ADA],
-      ['fullName', ' '],
-      ['fullName', 'a\u0007b'],
-      ['fullName', 'a'.repeat(201)],
-      ['externalIdentifier', ''],
-      ['externalIdentifier', 'a'.repeat(201)],
-      ['externalAuthenticationToken', 'too short'],
-    ];
-    for (const [argument, value] of bad) {
-      const row = { ...bob, externalIdentifier: 'bob', [argument]: value };
-
-      const { errors } = await create(row);
-      const [good, refused] = await sync([{ externalIdentifier: 'ada' }, row]);
-
-      expect({ ...refused?.error }).toEqual({ ...told(errors?.[0]), argument });
-      expect(refused?.outcome).toBe('REFUSED');
-      expect(good?.outcome).toBe('UNCHANGED');
-    }
-    expect(Object.keys(await rows())).toEqual(['ada']);
-    expect((await sync([bob]))[0]?.outcome).toBe('CREATED');
-  });
-
-  it('refuses null where userUpdate does, in its words, and takes it for absent in a new user', async () => {
-    await sync([ada]);
-    for (const argument of ['fullName', 'email', 'locale', 'timeZone']) {
-      const query = `mutation { userUpdate(externalIdentifier: "ada", ${argument}: null) { user { id } } }`;
-      const { body } = await ask(graph, tenant.app, query);
-
-      const [refused] = await sync([{ externalIdentifier: 'ada', [argument]: null }]);
-
-      expect(refused?.error).toEqual(told(body.errors?.[0]));
-    }
-    expect(await sync([{ ...bob, locale: null, timeZone: null, accessibleUnits: null }])).toMatchObject([
-      { outcome: 'CREATED', user: { locale: 'en', timeZone: 'UTC' } },
-    ]);
-  });
-
-  it('asks for the name and the address of a new user', async () => {
-    const results = await sync([
-      { externalIdentifier: 'ada', email: 'ada@acme.test' },
-      { externalIdentifier: 'bob', fullName: 'Bob' },
-    ]);
-
-    expect(results.map(({ error }) => [error?.code, error?.argument])).toEqual([
-      ['BAD_USER_INPUT', 'fullName'],
-      ['BAD_USER_INPUT', 'email'],
-    ]);
-  });
-
-  it('refuses the later of two rows of one user, one address or one token', async () => {
-    const token = newExternalToken();
-
-    const results = await sync([
-      { ...ada, externalAuthenticationToken: token },
-      { externalIdentifier: 'ada', fullName: 'Again' },
-      { ...bob, email: 'ADA@acme.test' },
-      { externalIdentifier: 'eve', fullName: 'Eve', email: 'eve@acme.test', externalAuthenticationToken: token },
-    ]);
-
-    expect(results.map(({ outcome, error }) => [outcome, error?.code, error?.argument])).toEqual([
-      ['CREATED', undefined, undefined],
-      ['REFUSED', 'CONFLICT', 'externalIdentifier'],
-      ['REFUSED', 'CONFLICT', 'email'],
-      ['REFUSED', 'CONFLICT', 'externalAuthenticationToken'],
-    ]);
-    expect(Object.keys(await rows())).toEqual(['ada']);
-  });
-
-  it('refuses no row for what a refused one wants', async () => {
-    const token = newExternalToken();
-    const named = (name: string) => ({ externalIdentifier: name, fullName: name, email: `${name}@acme.test` });
-
-    const results = await sync([
-      ada,
-      { ...bob, email: ada.email, externalAuthenticationToken: token },
-      { ...named('eve'), externalAuthenticationToken: token },
-      { ...named('dan'), email: 'EVE@acme.test' },
-      { ...named('fay'), externalAuthenticationToken: token },
-    ]);
-
-    expect(results.map(({ outcome, error }) => [outcome, error?.argument])).toEqual([
-      ['CREATED', undefined],
-      ['REFUSED', 'email'],
-      ['CREATED', undefined],
-      ['REFUSED', 'email'],
-      ['REFUSED', 'externalAuthenticationToken'],
-    ]);
-    expect(Object.keys(await rows()).sort()).toEqual(['ada', 'eve']);
-  });
-
-  it('lets addresses change hands, and refuses all that depend on a row that is refused', async () => {
-    const names = ['a', 'b', 'c', 'd'];
-    const of = (name: string) => `${name}@acme.test`;
-    const shifted = (locale: string) =>
-      names.map((name, index) => ({
-        externalIdentifier: name,
-        email: of(names[(index + 1) % 4] ?? ''),
-        ...(name === 'c' && { locale }),
-      }));
-    await sync(names.map((name) => ({ externalIdentifier: name, fullName: name, email: of(name) })));
-
-    // b wants the address that c keeps, a that of b, and d that of a.
-    const refused = await sync(shifted('?'));
-    const moved = await sync(shifted('fr'));
-
-    expect(refused.map(({ error }) => error?.argument)).toEqual(['email', 'email', 'locale', 'email']);
-    expect(moved.map(({ outcome }) => outcome)).toEqual(names.map(() => 'UPDATED'));
-    expect(moved.map(({ user }) => user?.email)).toEqual(['b', 'c', 'd', 'a'].map(of));
-    const parked = await asOwner(
-      tenant,
-      `select count(*)::int as n from app_public.users where organization_id = $1 and email like '%parked%'`,
-    );
-    expect(parked).toEqual([{ n: 0 }]);
-  });
-
-  it('lets a new user take the address that another gives up', async () => {
-    await sync([ada]);
-
-    const results = await sync([
-      { ...bob, email: 'ada@acme.test' },
-      { externalIdentifier: 'ada', email: 'countess@acme.test' },
-    ]);
-
-    expect(results.map(({ user }) => user?.email)).toEqual(['ada@acme.test', 'countess@acme.test']);
-  });
-
-  it('writes each of those who exchange addresses once, and nobody has an address that is kept for it', async () => {
-    const people = ['a', 'b', 'c'].map((name) => ({
-      externalIdentifier: name,
-      fullName: name,
-      email: `${name}@acme.test`,
-    }));
-    await sync(people);
-    const found = await asOwner<{ id: string }>(
-      tenant,
-      `select id from app_public.users where organization_id = $1 and external_identifier = 'a'`,
-    );
-    // The address that the sync once gave to those who lose theirs.
-    const parked = { ...ada, email: `${found[0]?.id}@parked.invalid` };
-    expect(await sync([parked])).toMatchObject([{ outcome: 'CREATED', user: parked }]);
-    const before = await asOwner<{ id: string }>(
-      tenant,
-      'select max(id) as id from audit.changes where $1::uuid is not null',
-    );
-    const last = await asOwner<{ id: string }>(
-      tenant,
-      'select max(id) as id from feed.changes where $1::uuid is not null',
-    );
-
-    const swapped = await sync([
-      { externalIdentifier: 'a', email: 'b@acme.test' },
-      { externalIdentifier: 'b', email: 'C@acme.test' },
-      { externalIdentifier: 'c', email: 'a@acme.test' },
-      { externalIdentifier: 'ada', email: parked.email.toUpperCase() },
-    ]);
-
-    expect(swapped.map(({ outcome, user }) => [outcome, user?.email])).toEqual([
-      ['UPDATED', 'b@acme.test'],
-      ['UPDATED', 'C@acme.test'],
-      ['UPDATED', 'a@acme.test'],
-      ['UPDATED', parked.email.toUpperCase()],
-    ]);
-    const history = await asOwner(
-      tenant,
-      `select c.before ->> 'email' as before, c.after ->> 'email' as after, c.columns from audit.changes c
-       where c.organization_id = $1 and c.id > ${before[0]?.id} order by 1`,
-    );
-    expect(history).toEqual([
-      { before: parked.email, after: parked.email.toUpperCase(), columns: ['email'] },
-      { before: 'a@acme.test', after: 'b@acme.test', columns: ['email'] },
-      { before: 'b@acme.test', after: 'C@acme.test', columns: ['email'] },
-      { before: 'c@acme.test', after: 'a@acme.test', columns: ['email'] },
-    ]);
-    const feed = await asOwner(
-      tenant,
-      `select c.operation, c.columns from feed.changes c where c.organization_id = $1 and c.id > ${last[0]?.id}`,
-    );
-    expect(feed).toEqual(Array(4).fill({ operation: 'UPDATE', columns: ['email'] }));
-  });
-
-  it('leaves an address that is taken to a mutation by itself: CONFLICT, at once', async () => {
-    await sync([ada, bob]);
-    const query = `mutation {
-      first: userUpdate(externalIdentifier: "ada", email: "BOB@acme.test") { user { email } }
-      second: userUpdate(externalIdentifier: "bob", email: "free@acme.test") { user { email } }
-      third: userUpdate(externalIdentifier: "ada", email: "bob@acme.test") { user { email } } }`;
-
-    const { body } = await ask(graph, tenant.app, query);
-
-    expect(body).toMatchObject({
-      data: { first: null, second: { user: { email: 'free@acme.test' } }, third: { user: { email: 'bob@acme.test' } } },
-      errors: [{ path: ['first'], extensions: { code: 'CONFLICT', argument: 'email' } }],
-    });
-  });
-
-  it('seals tokens, knows one that is the same, lets them change hands and clears them', async () => {
-    const [one, other] = [newExternalToken(), newExternalToken()];
-    const tokens = (first: string | null, second: string | null) => [
-      { ...ada, externalAuthenticationToken: first },
-      { ...bob, externalAuthenticationToken: second },
-    ];
-    const read = async (users: object[]) =>
-      (await syncUsers(graph, tenant, users, false, 'externalAuthenticationToken')).map(({ outcome, user }) => [
-        outcome,
-        user?.externalAuthenticationToken,
-      ]);
-
-    expect(await read(tokens(one, other))).toEqual([
-      ['CREATED', one],
-      ['CREATED', other],
-    ]);
-    const before = await rows();
-    expect(await read(tokens(one, other))).toEqual([
-      ['UNCHANGED', one],
-      ['UNCHANGED', other],
-    ]);
-    expect(await rows()).toEqual(before);
-    expect(await read(tokens(other, one))).toEqual([
-      ['UPDATED', other],
-      ['UPDATED', one],
-    ]);
-    expect(await read([ada, ...tokens(null, null).slice(1)])).toEqual([
-      ['UNCHANGED', other],
-      ['UPDATED', null],
-    ]);
-    expect(
-      JSON.stringify(
-        await asOwner(tenant, 'select to_jsonb(u) as u from app_public.users u where organization_id = $1'),
-      ),
-    ).not.toContain(other);
   });
 
   it('makes the grants exactly those that are given, and leaves them when none are', async () => {
@@ -459,29 +221,4 @@ describe('usersSync', () => {
   });
 });
 
-const ADA = 'ADA@acme.test';
-
 const result = (externalIdentifier: string, outcome: string) => ({ externalIdentifier, outcome, error: null });
-
-type Told = { message: string; extensions: { code: string; argument?: string } };
-
-const told = (error: Told | undefined) => ({
-  code: error?.extensions.code,
-  argument: error?.extensions.argument,
-  message: error?.message,
-});
-
-async function create(row: object) {
-  const query = `mutation($fullName: String!, $email: String!, $locale: String, $timeZone: String, $externalIdentifier: String, $externalAuthenticationToken: String) {
-    userCreate(fullName: $fullName, email: $email, locale: $locale, timeZone: $timeZone, externalIdentifier: $externalIdentifier, externalAuthenticationToken: $externalAuthenticationToken) { user { id } } }`;
-  return (await ask(graph, tenant.app, query, { ...row })).body;
-}
-
-/** The users' rows with their versions, by external identifier. */
-async function rows() {
-  const found = await asOwner<NonNullable<SyncResult['user']> & { xmin: string; external_identifier: string }>(
-    tenant,
-    'select xmin, ctid, u.* from app_public.users u where organization_id = $1 order by external_identifier',
-  );
-  return Object.fromEntries(found.map((row) => [row.external_identifier, row]));
-}
