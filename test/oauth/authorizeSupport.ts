@@ -1,5 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { type Answer, expectTokens, type OauthTest, type TestApplication, type Tokens, token } from './support.ts';
+import {
+  type Answer,
+  expectTokens,
+  type OauthPlace,
+  type OauthTest,
+  type TestApplication,
+  type TestUser,
+  type Tokens,
+  token,
+} from './support.ts';
 
 export const redirectUri = 'https://client.example.test/callback';
 
@@ -107,6 +116,32 @@ export function answerOf(visit: Visit, uri: string = redirectUri): Record<string
   expect(visit.headers.get('Referrer-Policy')).toBe('no-referrer');
   return Object.fromEntries(new URLSearchParams(location.slice(uri.length + 1)));
 }
+
+/** A page for the person: no way to anywhere, nothing to keep, nothing to frame. */
+export function expectPage(visit: Visit, status: number): void {
+  expect({ status: visit.status, location: visit.headers.get('Location') }).toEqual({ status, location: null });
+  expect(visit.headers.get('Content-Type')).toBe('text/html; charset=utf-8');
+  expect(visit.headers.get('Cache-Control')).toBe('no-store');
+  expect(visit.headers.get('Referrer-Policy')).toBe('no-referrer');
+  expect(visit.headers.get('Content-Security-Policy')).toMatch(/default-src 'none'.*frame-ancestors 'none'/);
+  expect(visit.headers.get('X-Content-Type-Options')).toBe('nosniff');
+  expect(visit.headers.get('X-Frame-Options')).toBe('DENY');
+  // A window that a client has opened stays in its hands.
+  expect(visit.headers.get('Cross-Origin-Opener-Policy')).toBe('unsafe-none');
+  expect(visit.headers.get('WWW-Authenticate')).toBeNull();
+}
+
+/** The answer is neither a redirect nor stored. */
+export function expectForbidden(visit: Visit): void {
+  expect({ status: visit.status, location: visit.headers.get('Location') }).toEqual({ status: 403, location: null });
+  expect(visit.headers.get('Cache-Control')).toBe('no-store');
+}
+
+export const sessionsOf = async ({ database: { owner } }: OauthPlace, { id }: TestUser) =>
+  (await owner.query('select sid from oauth.sessions where user_id = $1', [id])).rows;
+
+export const countCodesOf = async ({ database: { owner } }: OauthPlace, { id }: TestUser) =>
+  (await owner.query('select from oauth.authorization_codes where user_id = $1', [id])).rowCount;
 
 /** A code that a new visitor has allowed. */
 export async function obtainCode(
