@@ -5,7 +5,7 @@ import { passed, runTests } from './runTests.ts';
 export const testsOfTexts: readonly string[] = [
   'test/database/timeZones',
   'test/generation/(collations|filters|orders)',
-  'test/graphql/(bothWays|cardMutations|everyFilter|filters|paging.test|unitsSync|userCreate|userUpdate|userValues|usersSync)',
+  'test/graphql/(app.test|bothWays|cardMutations|everyFilter|filters|paging.test|unitsSync|userCreate|userUpdate|userValues|usersSync)',
   'test/oauth/password.test',
   'test/provisioning/applyDocument',
 ];
