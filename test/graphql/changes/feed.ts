@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { decodePosition, encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
 import type { Secrets } from '../../../src/crypto/secrets.ts';
 import { until } from '../../support/until.ts';
+import type { Mutate } from '../mutating.ts';
 import { type GraphTest, read, secrets, type Tenant } from '../support.ts';
 
 export type Change = {
@@ -45,6 +46,12 @@ export async function readPage(
 ): Promise<Page> {
   const data = await read<{ app: { changes: Page } }>(graph, app, pageQuery, where);
   return data.app.changes;
+}
+
+/** Units by mutations, one after the other. */
+export async function createUnits(mutate: Mutate, count: number, name = 'Unit'): Promise<void> {
+  for (let number = 0; number < count; number++)
+    await mutate('unitCreate', { name: `${name} ${number}` }, 'unit { id }');
 }
 
 /** Resolves when all that the organization has written is certain: other tests have transactions in the same cluster. */
