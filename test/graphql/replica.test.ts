@@ -1,111 +1,52 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool } from 'pg';
+import type { Pool } from 'pg';
 import { evaluate, question } from '../authzen/support.ts';
 import { scrape } from '../observability/support.ts';
 import { byTcp, listenerOf } from '../support/database.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { type PostgresServer, startPostgresServer } from '../system/support/postgresServer.ts';
+import type { PostgresServer } from '../system/support/postgresServer.ts';
 import { startTcpProxy } from '../system/support/tcpProxy.ts';
-import { type Answer, ask, createTenant, createUnit, createViewer, issueToken, type Tenant } from './support.ts';
+import {
+  askServer,
+  count,
+  createReader,
+  long,
+  type ReplicaPair,
+  requestLine,
+  startReplicaPair,
+  twice,
+  whileReplayPauses,
+} from './replicaPair.ts';
+import { type Answer, ask, createUnit, createViewer, type Tenant } from './support.ts';
 
 // A primary and its streaming replica, whose replay can be paused.
 
+let pair: ReplicaPair;
 let primary: PostgresServer;
 let replica: PostgresServer;
 let owner: Pool;
 let atReplica: Pool;
 let service: TestService;
 let tenant: Tenant;
-
 beforeAll(async () => {
-  const careless = { fsync: 'off' };
-  primary = await startPostgresServer(careless);
-  replica = await primary.replicate(careless);
-  owner = poolOf(primary);
-  atReplica = poolOf(replica);
-  tenant = await createTenant({ database: { owner } });
-  service = await startTestService(primary, { REPLICA_DATABASE_URL: replica.authUrl, METRICS_PORT: '0' });
+  pair = await startReplicaPair();
+  ({ primary, replica, owner, atReplica, service, tenant } = pair);
   await isAsked(true);
 });
-
-afterAll(async () => {
-  await service.stop();
-  await Promise.all([owner.end(), atReplica.end()]);
-  await replica.remove();
-  await primary.remove();
-});
-
-function poolOf({ ownerUrl }: PostgresServer): Pool {
-  const pool = new Pool({ connectionString: ownerUrl, max: 2 });
-  pool.on('error', () => undefined);
-  return pool;
-}
+afterAll(() => pair.stop());
 
 const sample = async (name: string) => (await scrape(service.metricsPort ?? 0)).samples.get(name);
 const isAsked = (asked: boolean) => until(async () => (await sample('graph_replica_asked')) === Number(asked));
 const said = (text: string) => service.logs.filter((line) => line.includes(text)).length;
 
-/** Its data and the server that they came from, as the log has it. */
-async function askWhere(token: string, query: string) {
-  const answer = await ask(service, token, query);
-  const line = await requestLine(String(answer.headers.get('X-Request-Id')));
-  expect([answer.status, answer.body.errors]).toEqual([200, undefined]);
-  return { data: answer.body.data as Data, server: line.server };
-}
-
-/** The log line of a request. */
-async function requestLine(id: string): Promise<{ server?: string }> {
-  let found: string | undefined;
-  await until(() => {
-    found = service.logs.findLast((text) => text.includes(`"${id}"`) && text.includes('"msg":"request"'));
-    return found !== undefined;
-  });
-  return JSON.parse(found ?? '');
-}
-
-type Data = {
-  app: { users: { totalCount: number }; rootUnits?: { totalCount: number } };
-  viewer: { fullName: string } | null;
-};
-
-const count = '{ app { users { totalCount } } }';
-/** Two statements, which have to see the same. */
-const twice = '{ app { users { totalCount } rootUnits { nodes { id } } } other: app { name } }';
-/** By the offload thread. */
-const long = `{ app { users { totalCount } } more: app { ${[1, 2].map((n) => `u${n}: users(first: 1000) { nodes { id } }`).join(' ')} } }`;
+const newReader = () => createReader(pair);
+const askWhere = (token: string, query: string) => askServer(service, token, query);
+const whilePaused = (work: () => Promise<void>) => whileReplayPauses(pair, work);
 
 let made = 0;
 const create = (token: string): Promise<Answer> =>
   ask(service, token, `mutation { userCreate(fullName: "Ada", email: "${made++}@replica.test") { user { id } } }`);
-
-/** An application's token that the replica serves. */
-async function newReader(): Promise<string> {
-  const [applicationId] = (
-    await owner.query(
-      `insert into oauth.applications (organization_id, name, client_id, scopes)
-       values ($1, 'Reader', gen_random_uuid(), '{app}') returning id`,
-      [tenant.organizationId],
-    )
-  ).rows.map(({ id }) => id as string);
-  const token = await issueToken({ ...tenant, applicationId: applicationId ?? '' }, ['app']);
-  await until(async () => (await askWhere(token, count)).server === 'replica');
-  return token;
-}
-
-async function whilePaused(work: () => Promise<void>): Promise<void> {
-  await atReplica.query('select pg_wal_replay_pause()');
-  await until(
-    async () =>
-      (await atReplica.query('select pg_get_wal_replay_pause_state()')).rows[0].pg_get_wal_replay_pause_state ===
-      'paused',
-  );
-  try {
-    await work();
-  } finally {
-    await atReplica.query('select pg_wal_replay_resume()');
-  }
-}
 
 test.each([
   ['one statement', count],
@@ -240,7 +181,7 @@ test('AuthZEN is answered by the replica, unless that lacks what the client has 
   const decide = async (nth: string) => {
     const id = `${token.slice(-12)}-${nth}`;
     const answer = await evaluate(service, token, 'evaluation', body, { 'X-Request-ID': id });
-    const { server } = await requestLine(id);
+    const { server } = await requestLine(service, id);
     return `${(answer.body as { context: { reason: string } }).context.reason} by the ${server}`;
   };
   let nth = 0;
