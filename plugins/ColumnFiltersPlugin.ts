@@ -74,7 +74,7 @@ const listType: Operator['type'] = (build, codec) =>
 const inAnyCase = (fold: (texts: SQL) => SQL): Operator => ({
   type: listType,
   description: (argument) =>
-    `Only rows with one of these ${argument}, whatever their case, at most 1,000. An empty list matches nothing.`,
+    `Only rows with one of these ${argument}, compared exactly but for their case, at most 1,000. An empty list matches nothing.`,
   apply(attribute, _, values) {
     const folded = fold(sql`unnest(${sqlValueWithCodec(values, listOfCodec(TYPES.text))})`);
     return (query) => query.where(sql`${columnOf(query, attribute)} = any (array(select ${folded}))`);

@@ -1,5 +1,5 @@
 --! Previous: sha1:8aa916d9ee37246e78747780782391434a0103d6
---! Hash: sha1:46468f57789d65fa0551e0ddb626ea9f32e1b6ee
+--! Hash: sha1:3c64725ca4116c213279f5aacf34312c8a653d10
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.
@@ -64,7 +64,7 @@ comment on column app_public.cards.name is 'Name.';
 comment on column app_public.cards.proximity_uuid is 'Proximity UUID that the beacon advertises.';
 comment on column app_public.cards.major is 'Major value of the beacon, 0 to 65535.';
 comment on column app_public.cards.minor is 'Minor value of the beacon, 0 to 65535.';
-comment on column app_public.cards.nfc_identifier is E'@filter nfcIdentifiers upperCase\nIdentifier of the NFC chip: 4, 7 or 10 bytes in upper-case hex.';
+comment on column app_public.cards.nfc_identifier is E'@filter nfcIdentifiers upperCase\nIdentifier of the NFC chip: 4, 7 or 10 bytes in upper-case hex without separators.';
 comment on column app_public.cards.external_identifier is 'Identifier that the client system assigns to the card; unique in the organization, compared exactly.';
 comment on column app_public.cards.created_at is 'When the card was added.';
 comment on column app_public.cards.updated_at is 'When the card was last changed.';
@@ -75,7 +75,7 @@ comment on constraint cards_external_identifier_length on app_public.cards is E'
 comment on constraint cards_name_text on app_public.cards is E'@argument name\nA name has 1 to 200 characters and no control characters.';
 comment on constraint cards_major_range on app_public.cards is E'@argument major\nA major value is from 0 to 65535.';
 comment on constraint cards_minor_range on app_public.cards is E'@argument minor\nA minor value is from 0 to 65535.';
-comment on constraint cards_nfc_identifier_format on app_public.cards is E'@argument nfcIdentifier\nThe identifier of an NFC chip has 4, 7 or 10 bytes in hex.';
+comment on constraint cards_nfc_identifier_format on app_public.cards is E'@argument nfcIdentifier\nThe identifier of an NFC chip has 4, 7 or 10 bytes in hex without separators, such as 04A224B2C13A80.';
 
 create table app_public.card_assignments (
   organization_id uuid not null,

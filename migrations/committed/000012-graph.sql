@@ -1,5 +1,5 @@
---! Previous: sha1:46468f57789d65fa0551e0ddb626ea9f32e1b6ee
---! Hash: sha1:66f61552a877f20d93fd20fffe5f77d375fcbabe
+--! Previous: sha1:3c64725ca4116c213279f5aacf34312c8a653d10
+--! Hash: sha1:9aca4c7e5e085d3acfef640191644c442f5a37fb
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

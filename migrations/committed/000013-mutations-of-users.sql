@@ -1,5 +1,5 @@
---! Previous: sha1:66f61552a877f20d93fd20fffe5f77d375fcbabe
---! Hash: sha1:056c0095fb21f78e9adc54eefe8d50d6113f1e5d
+--! Previous: sha1:9aca4c7e5e085d3acfef640191644c442f5a37fb
+--! Hash: sha1:de6ec1858c1c89820db118b38767130458f7cbf8
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

@@ -1,5 +1,5 @@
---! Previous: sha1:056c0095fb21f78e9adc54eefe8d50d6113f1e5d
---! Hash: sha1:b6cc68da42cb8b4e34c77be90fe3d0c6731a5d3d
+--! Previous: sha1:de6ec1858c1c89820db118b38767130458f7cbf8
+--! Hash: sha1:c53636abcd4c174338d1ba08e5f1891671b298dd
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:b6cc68da42cb8b4e34c77be90fe3d0c6731a5d3d
---! Hash: sha1:8224ef9dcab6fb79757743abf72e8e6f1af0bc27
+--! Previous: sha1:c53636abcd4c174338d1ba08e5f1891671b298dd
+--! Hash: sha1:bc66a21c18a86b7588243c8de5a06a4ac010ba69
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.
@@ -55,7 +55,7 @@ create function app_public.nfc_card_create(name text, nfc_identifier text, exter
 comment on function app_public.nfc_card_create(text, text, text) is
   E'@mutation\n@returnType NfcCard\n'
   '@param name Name: 1 to 200 characters.\n'
-  '@param nfcIdentifier Identifier of the NFC chip: 4, 7 or 10 bytes in hex, unique in the organization.\n'
+  '@param nfcIdentifier Identifier of the NFC chip: 4, 7 or 10 bytes in hex without separators, unique in the organization.\n'
   '@param externalIdentifier Identifier that the client system assigns: unique among cards of the organization, 1 to 200 characters, compared exactly.\n'
   'Adds a card that is an NFC chip. Needs an app token (scope `app`).';
 

@@ -1,5 +1,5 @@
---! Previous: sha1:8224ef9dcab6fb79757743abf72e8e6f1af0bc27
---! Hash: sha1:490442291041e67dd7e7137fdb17bb268b3904db
+--! Previous: sha1:bc66a21c18a86b7588243c8de5a06a4ac010ba69
+--! Hash: sha1:9ce6c3e61518745af161cfe9cbb68ff93f67753c
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

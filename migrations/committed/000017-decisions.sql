@@ -1,5 +1,5 @@
---! Previous: sha1:490442291041e67dd7e7137fdb17bb268b3904db
---! Hash: sha1:3b1d8511ffe36cbc81ccab71f4920827b2d8d7b5
+--! Previous: sha1:9ce6c3e61518745af161cfe9cbb68ff93f67753c
+--! Hash: sha1:74c7cc2dd82e13a0311fba77fa3fd80757543e19
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.
@@ -142,7 +142,7 @@ comment on column app_public.credential_input.user_id is E'@type {User}\nThe use
 comment on column app_public.credential_input.user_external_identifier is 'The user, by the identifier that the client system assigned.';
 comment on column app_public.credential_input.card_id is E'@type {Card}\nThe card.';
 comment on column app_public.credential_input.card_external_identifier is 'The card, by the identifier that the client system assigned.';
-comment on column app_public.credential_input.nfc_identifier is 'The card, by the identifier of its NFC chip: 4, 7 or 10 bytes in hex, in upper or lower case.';
+comment on column app_public.credential_input.nfc_identifier is 'The card, by the identifier of its NFC chip: 4, 7 or 10 bytes in hex without separators, in upper or lower case.';
 comment on column app_public.credential_input.beacon is 'The card, by what its beacon advertises.';
 
 create function app_public.app_access_decision(
@@ -154,7 +154,7 @@ create function app_public.app_access_decision(
   begin
     perform app_hidden.require_one('unitId', unit_id is not null, unit_external_identifier is not null);
     if upper(credential.nfc_identifier collate "C") !~ '^([0-9A-F]{8}|[0-9A-F]{14}|[0-9A-F]{20})$' then
-      raise invalid_parameter_value using message = 'The identifier of an NFC chip has 4, 7 or 10 bytes in hex.', column = 'credential';
+      raise invalid_parameter_value using message = 'The identifier of an NFC chip has 4, 7 or 10 bytes in hex without separators, such as 04A224B2C13A80.', column = 'credential';
     elsif (credential.beacon).major not between 0 and 65535 or (credential.beacon).minor not between 0 and 65535 then
       raise invalid_parameter_value using message = 'The major and the minor value of a beacon are from 0 to 65535.', column = 'credential';
     end if;

@@ -1,5 +1,5 @@
---! Previous: sha1:3b1d8511ffe36cbc81ccab71f4920827b2d8d7b5
---! Hash: sha1:46c18a4f28113e8ed6ab3cb45e40b8045f0050b9
+--! Previous: sha1:74c7cc2dd82e13a0311fba77fa3fd80757543e19
+--! Hash: sha1:7e252f845a0eda045ff9a7829d43d67bc371a35a
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:46c18a4f28113e8ed6ab3cb45e40b8045f0050b9
---! Hash: sha1:147fe9075f6315f6782f589c49b960f9485ddd77
+--! Previous: sha1:7e252f845a0eda045ff9a7829d43d67bc371a35a
+--! Hash: sha1:0bddb0effb017c4b013a29b8829d88984882114c
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:147fe9075f6315f6782f589c49b960f9485ddd77
---! Hash: sha1:9845e3608ee2e15a223d0895100aed205c1d4eae
+--! Previous: sha1:0bddb0effb017c4b013a29b8829d88984882114c
+--! Hash: sha1:c48f406632bc4ce9aac92ec455a41803d0d770c5
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

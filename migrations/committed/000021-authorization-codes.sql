@@ -1,5 +1,5 @@
---! Previous: sha1:9845e3608ee2e15a223d0895100aed205c1d4eae
---! Hash: sha1:26bc7a1cd5326a99c6540d0d41d5f84fe3773619
+--! Previous: sha1:c48f406632bc4ce9aac92ec455a41803d0d770c5
+--! Hash: sha1:f5db71b834dc87b500cc08c6ce1693dd0b3faa42
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:26bc7a1cd5326a99c6540d0d41d5f84fe3773619
---! Hash: sha1:7597c743fd9b758fafd4cf49e268b5d55595574a
+--! Previous: sha1:f5db71b834dc87b500cc08c6ce1693dd0b3faa42
+--! Hash: sha1:1885717fd817e2bd5f984aa28979e8114f1b0e0b
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

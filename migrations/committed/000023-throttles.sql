@@ -1,5 +1,5 @@
---! Previous: sha1:7597c743fd9b758fafd4cf49e268b5d55595574a
---! Hash: sha1:f95c986322e7c3019a8c29043c131241105704ed
+--! Previous: sha1:1885717fd817e2bd5f984aa28979e8114f1b0e0b
+--! Hash: sha1:2c34cd920c04c7fa862830eddfdcc3bf47d1887f
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

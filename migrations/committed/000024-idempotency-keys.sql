@@ -1,5 +1,5 @@
---! Previous: sha1:f95c986322e7c3019a8c29043c131241105704ed
---! Hash: sha1:e70fe3b1b40291f95290da866702c3c7e3074c2a
+--! Previous: sha1:2c34cd920c04c7fa862830eddfdcc3bf47d1887f
+--! Hash: sha1:50c813d775aa1a12af61e3308904c489c3d1ecbf
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

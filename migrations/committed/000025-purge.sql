@@ -1,5 +1,5 @@
---! Previous: sha1:e70fe3b1b40291f95290da866702c3c7e3074c2a
---! Hash: sha1:d199ddd723d0a9c04788471f0f5b69e049380f4b
+--! Previous: sha1:50c813d775aa1a12af61e3308904c489c3d1ecbf
+--! Hash: sha1:a4294726106af3a76221dab4187d861b364e78f4
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

@@ -1,5 +1,5 @@
---! Previous: sha1:d199ddd723d0a9c04788471f0f5b69e049380f4b
---! Hash: sha1:3c0c91e4af7854be19dae1587dfc3c367a4ce30d
+--! Previous: sha1:a4294726106af3a76221dab4187d861b364e78f4
+--! Hash: sha1:dfe0c9a58c48470ae0b63b9fc61eacaed50789dd
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:3c0c91e4af7854be19dae1587dfc3c367a4ce30d
---! Hash: sha1:09da9afd2a60b7eefeb88589603a433a9fe455fe
+--! Previous: sha1:dfe0c9a58c48470ae0b63b9fc61eacaed50789dd
+--! Hash: sha1:53f6d7959188c3de1795e4352e63ace44a18b978
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:09da9afd2a60b7eefeb88589603a433a9fe455fe
---! Hash: sha1:87505fcb68ef963a8b022509e8b63eba697ba7ee
+--! Previous: sha1:53f6d7959188c3de1795e4352e63ace44a18b978
+--! Hash: sha1:21acac3d994c8b793d6f1ef67be9ce68b113a0f0
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:87505fcb68ef963a8b022509e8b63eba697ba7ee
---! Hash: sha1:c33497b686383510c239de659d64a1923aa9fc25
+--! Previous: sha1:21acac3d994c8b793d6f1ef67be9ce68b113a0f0
+--! Hash: sha1:3895339c08bb38cfdf82108a717ef13ba6b09b15
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.
@@ -14,7 +14,7 @@ comment on type app_public.card_sync_input is
   'A card as a client system has it. What is left out stays as it is; a new card needs `name`, and is an identification code without `nfcIdentifier` and `beacon`. The type of a card never changes.';
 comment on column app_public.card_sync_input.external_identifier is E'@notNull\nIdentifier that the client system assigns: 1 to 200 characters, compared exactly. It says which card is meant.';
 comment on column app_public.card_sync_input.name is 'Name: 1 to 200 characters.';
-comment on column app_public.card_sync_input.nfc_identifier is 'Identifier of the NFC chip: 4, 7 or 10 bytes in hex, unique in the organization. It may be that of another card which gets another one in the same sync.';
+comment on column app_public.card_sync_input.nfc_identifier is 'Identifier of the NFC chip: 4, 7 or 10 bytes in hex without separators, unique in the organization. It may be that of another card which gets another one in the same sync.';
 comment on column app_public.card_sync_input.beacon is 'What the beacon advertises; unique in the organization. It may be that of another card which gets another one in the same sync.';
 comment on column app_public.card_sync_input.user_external_identifier is 'External identifier of the user who has the card, and nobody else; null takes the card from everybody.';
 

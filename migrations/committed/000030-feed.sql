@@ -1,5 +1,5 @@
---! Previous: sha1:c33497b686383510c239de659d64a1923aa9fc25
---! Hash: sha1:fa9929a38c67592329ffa3381209e89715d4be5e
+--! Previous: sha1:3895339c08bb38cfdf82108a717ef13ba6b09b15
+--! Hash: sha1:3ee9be3d143273a9b77686b423ab8f649080a57e
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

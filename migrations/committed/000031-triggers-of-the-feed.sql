@@ -1,5 +1,5 @@
---! Previous: sha1:fa9929a38c67592329ffa3381209e89715d4be5e
---! Hash: sha1:75c5c69345c1cc9033b471196a1db8a31ea56b58
+--! Previous: sha1:3ee9be3d143273a9b77686b423ab8f649080a57e
+--! Hash: sha1:644a291687510ba0c9bebc5d31af8f703882e389
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

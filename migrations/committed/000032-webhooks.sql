@@ -1,5 +1,5 @@
---! Previous: sha1:75c5c69345c1cc9033b471196a1db8a31ea56b58
---! Hash: sha1:8977f67d22c8ae87b8ae6dea68ccc9164f5d15c9
+--! Previous: sha1:644a291687510ba0c9bebc5d31af8f703882e389
+--! Hash: sha1:95ab6b0562bcb925e355f8581d1dab7cdc2ec77f
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:8977f67d22c8ae87b8ae6dea68ccc9164f5d15c9
---! Hash: sha1:c76c0302978b011789a9d58a88bd5689218c15c6
+--! Previous: sha1:95ab6b0562bcb925e355f8581d1dab7cdc2ec77f
+--! Hash: sha1:389e7715865eccb9065a82989c96b038d3edc2e5
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

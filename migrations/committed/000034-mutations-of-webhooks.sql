@@ -1,5 +1,5 @@
---! Previous: sha1:c76c0302978b011789a9d58a88bd5689218c15c6
---! Hash: sha1:57d95a09af959df7fcfc1747e66eae0e97f7cd6f
+--! Previous: sha1:389e7715865eccb9065a82989c96b038d3edc2e5
+--! Hash: sha1:c860b60a7e0fffbf165fa1ae6b51fc7cd709c285
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:57d95a09af959df7fcfc1747e66eae0e97f7cd6f
---! Hash: sha1:ce5f9df36acb36899c1413270f308fdcb00c1296
+--! Previous: sha1:c860b60a7e0fffbf165fa1ae6b51fc7cd709c285
+--! Hash: sha1:6fd31fec187bb67f819e9e0c9b0065352132a66d
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:ce5f9df36acb36899c1413270f308fdcb00c1296
---! Hash: sha1:e11646f3804b583a4b5ac742b9a4b8643cb2b627
+--! Previous: sha1:6fd31fec187bb67f819e9e0c9b0065352132a66d
+--! Hash: sha1:1d55715057a47f46f48a3e0f0c3e4a988eab0b96
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

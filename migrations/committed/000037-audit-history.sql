@@ -1,5 +1,5 @@
---! Previous: sha1:e11646f3804b583a4b5ac742b9a4b8643cb2b627
---! Hash: sha1:f02c04adfb648d917e91c8eca35b1d7056c04236
+--! Previous: sha1:1d55715057a47f46f48a3e0f0c3e4a988eab0b96
+--! Hash: sha1:05c6f03bd6473e1b1f4c77b1859395972a341d32
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

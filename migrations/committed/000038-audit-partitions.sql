@@ -1,5 +1,5 @@
---! Previous: sha1:f02c04adfb648d917e91c8eca35b1d7056c04236
---! Hash: sha1:32839fb39262b83927591cd1f27330e4d7b5c24e
+--! Previous: sha1:05c6f03bd6473e1b1f4c77b1859395972a341d32
+--! Hash: sha1:09ec7cb65fd28bc45e6abb19a6155f64d8e74450
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:32839fb39262b83927591cd1f27330e4d7b5c24e
---! Hash: sha1:7ea123de1d4dd31aa906a18ac2feb945a17bf348
+--! Previous: sha1:09ec7cb65fd28bc45e6abb19a6155f64d8e74450
+--! Hash: sha1:06f363804b09469769004c58dd1995b4a721ffb8
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:7ea123de1d4dd31aa906a18ac2feb945a17bf348
---! Hash: sha1:930e0aeb3d45e49e4066fdb51af7b5123a380461
+--! Previous: sha1:06f363804b09469769004c58dd1995b4a721ffb8
+--! Hash: sha1:3656d61b1b68bd8869d9347691c4271e7a5bc50b
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:930e0aeb3d45e49e4066fdb51af7b5123a380461
---! Hash: sha1:6ad7e652781fb3ff67e7f58f34df8c66e0e995db
+--! Previous: sha1:3656d61b1b68bd8869d9347691c4271e7a5bc50b
+--! Hash: sha1:1b01ac19a98b4de0f7fdb559738abc378492fec6
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

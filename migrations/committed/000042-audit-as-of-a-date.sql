@@ -1,5 +1,5 @@
---! Previous: sha1:6ad7e652781fb3ff67e7f58f34df8c66e0e995db
---! Hash: sha1:1868a4af54cddefd28ac8af840d87d12eda3b6c2
+--! Previous: sha1:1b01ac19a98b4de0f7fdb559738abc378492fec6
+--! Hash: sha1:bec5bbafa8d69361308fc6136053a556f9602de7
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:1868a4af54cddefd28ac8af840d87d12eda3b6c2
---! Hash: sha1:52c3d5c503f1e33a3bcaf27fc1146539189ec256
+--! Previous: sha1:bec5bbafa8d69361308fc6136053a556f9602de7
+--! Hash: sha1:23afe9279388a7b5405ee39ce3e372b2aea8b810
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:52c3d5c503f1e33a3bcaf27fc1146539189ec256
---! Hash: sha1:306831af9924814c4c6e33ba224f192cc8e17c92
+--! Previous: sha1:23afe9279388a7b5405ee39ce3e372b2aea8b810
+--! Hash: sha1:6c36c9591c6f42a1657404b06e370bc92e7fb6c6
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

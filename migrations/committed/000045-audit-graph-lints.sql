@@ -1,5 +1,5 @@
---! Previous: sha1:306831af9924814c4c6e33ba224f192cc8e17c92
---! Hash: sha1:e535243093607005c7ddfcbedf36fb024e136c46
+--! Previous: sha1:6c36c9591c6f42a1657404b06e370bc92e7fb6c6
+--! Hash: sha1:eb699160952c57544a366a0c5668cf1a4fd16911
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:e535243093607005c7ddfcbedf36fb024e136c46
---! Hash: sha1:8c8bb1b7b96aa857a37d9546f1e110e7817138e2
+--! Previous: sha1:eb699160952c57544a366a0c5668cf1a4fd16911
+--! Hash: sha1:43d9cbb919b69fb5e863820568a39d71d4388b9a
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:8c8bb1b7b96aa857a37d9546f1e110e7817138e2
---! Hash: sha1:ee85b5299c8df1b6364a52532aeeb250b1d23a7d
+--! Previous: sha1:43d9cbb919b69fb5e863820568a39d71d4388b9a
+--! Hash: sha1:ab1741d67dba6c7df2d3a36c5c463a99d5067cfe
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:ee85b5299c8df1b6364a52532aeeb250b1d23a7d
---! Hash: sha1:b0c856eb04465513ae73c3febacaf9d1d341dd97
+--! Previous: sha1:ab1741d67dba6c7df2d3a36c5c463a99d5067cfe
+--! Hash: sha1:33cb61ca8b604db5454259f17505be3ffe48b919
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

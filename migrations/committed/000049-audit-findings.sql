@@ -1,5 +1,5 @@
---! Previous: sha1:b0c856eb04465513ae73c3febacaf9d1d341dd97
---! Hash: sha1:410f6a876c71fddc9d375f6cc50dbc1ced4cd18d
+--! Previous: sha1:33cb61ca8b604db5454259f17505be3ffe48b919
+--! Hash: sha1:d66868632630820b85670c179dee7cce04693905
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

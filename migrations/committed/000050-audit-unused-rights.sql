@@ -1,5 +1,5 @@
---! Previous: sha1:410f6a876c71fddc9d375f6cc50dbc1ced4cd18d
---! Hash: sha1:7999c916baf6bbce8a6fbfd976a3cb5f2fc1c8d1
+--! Previous: sha1:d66868632630820b85670c179dee7cce04693905
+--! Hash: sha1:50c5d6b1ff3f7ad7f84549cee20836e371bd4a5a
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

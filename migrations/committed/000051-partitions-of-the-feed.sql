@@ -1,5 +1,5 @@
---! Previous: sha1:7999c916baf6bbce8a6fbfd976a3cb5f2fc1c8d1
---! Hash: sha1:a18ad92dc83439da90ae26f16934c5fc13dea820
+--! Previous: sha1:50c5d6b1ff3f7ad7f84549cee20836e371bd4a5a
+--! Hash: sha1:1cec0da85e99b09c51eabadbfc4b217bb9ae20dd
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:a18ad92dc83439da90ae26f16934c5fc13dea820
---! Hash: sha1:a61597b5a44c1b497094ee6bd23998a1ecf9c584
+--! Previous: sha1:1cec0da85e99b09c51eabadbfc4b217bb9ae20dd
+--! Hash: sha1:d690c70e174d3ed6d0af4b2e59a16bbf1800a8f1
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

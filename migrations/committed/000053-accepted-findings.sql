@@ -1,5 +1,5 @@
---! Previous: sha1:a61597b5a44c1b497094ee6bd23998a1ecf9c584
---! Hash: sha1:9a4e2288f766f0c419404dbeef28b1820d652696
+--! Previous: sha1:d690c70e174d3ed6d0af4b2e59a16bbf1800a8f1
+--! Hash: sha1:36dcf50c64bf6196249d1dcd067e808b9cdd4fa9
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -89,9 +89,9 @@ const loopbackHosts = ['127.0.0.1', '[::1]', 'localhost'];
 
 export const nfcIdentifier = z
   .string()
-  .regex(/^([\dA-Fa-f]{8}|[\dA-Fa-f]{14}|[\dA-Fa-f]{20})$/, 'must have 4, 7 or 10 bytes in hex')
+  .regex(/^([\dA-Fa-f]{8}|[\dA-Fa-f]{14}|[\dA-Fa-f]{20})$/, 'must have 4, 7 or 10 bytes in hex without separators')
   .toUpperCase()
-  .describe('4, 7 or 10 bytes in hex; unique in the organization.');
+  .describe('4, 7 or 10 bytes in hex without separators; unique in the organization.');
 
 // Beacons do not follow RFC 9562.
 export const proximityUuid = z

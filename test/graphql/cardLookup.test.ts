@@ -43,6 +43,13 @@ test.each([chip, chip.toLowerCase(), '04a224B2C13a80'])('a badge is found as its
   expect(await find({ chips: [read, '04A224B2', 'no chip', ''] })).toEqual(['Badge', 'Other badge']);
 });
 
+test('a badge is not found with the separators that a reader prints, which its program removes', async () => {
+  const printed = '04:a2:24:b2:c1:3a:80';
+
+  expect(await find({ chips: [printed] })).toEqual([]);
+  expect(await find({ chips: [printed.replaceAll(':', '')] })).toEqual(['Badge']);
+});
+
 test('a beacon is found by its three values', async () => {
   expect(await find({ beacons: [beacon] })).toEqual(['Phone']);
   expect(await find({ beacons: [{ ...beacon, proximityUuid: beacon.proximityUuid.toUpperCase() }] })).toEqual([

@@ -55,6 +55,7 @@ describe('a card is created', () => {
     ['beaconCardCreate', { ...beacon, name: ' ' }, 'name'],
     ['nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224B' }, 'nfcIdentifier'],
     ['nfcCardCreate', { name: 'Badge', nfcIdentifier: '04A224G2' }, 'nfcIdentifier'],
+    ['nfcCardCreate', { name: 'Badge', nfcIdentifier: '04:a2:24:b2' }, 'nfcIdentifier'],
     ['nfcCardCreate', { name: 'x'.repeat(201), nfcIdentifier: '04A224B2' }, 'name'],
     ['identificationCodeCreate', { name: '' }, 'name'],
     ['identificationCodeCreate', { name: 'PIN', externalIdentifier: '' }, 'externalIdentifier'],

@@ -7,7 +7,7 @@ AS $function$
   begin
     perform app_hidden.require_one('unitId', unit_id is not null, unit_external_identifier is not null);
     if upper(credential.nfc_identifier collate "C") !~ '^([0-9A-F]{8}|[0-9A-F]{14}|[0-9A-F]{20})$' then
-      raise invalid_parameter_value using message = 'The identifier of an NFC chip has 4, 7 or 10 bytes in hex.', column = 'credential';
+      raise invalid_parameter_value using message = 'The identifier of an NFC chip has 4, 7 or 10 bytes in hex without separators, such as 04A224B2C13A80.', column = 'credential';
     elsif (credential.beacon).major not between 0 and 65535 or (credential.beacon).minor not between 0 and 65535 then
       raise invalid_parameter_value using message = 'The major and the minor value of a beacon are from 0 to 65535.', column = 'credential';
     end if;

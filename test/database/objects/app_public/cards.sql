@@ -41,7 +41,7 @@ comment on column app_public.cards.proximity_uuid is 'Proximity UUID that the be
 comment on column app_public.cards.major is 'Major value of the beacon, 0 to 65535.';
 comment on column app_public.cards.minor is 'Minor value of the beacon, 0 to 65535.';
 comment on column app_public.cards.nfc_identifier is '@filter nfcIdentifiers upperCase
-Identifier of the NFC chip: 4, 7 or 10 bytes in upper-case hex.';
+Identifier of the NFC chip: 4, 7 or 10 bytes in upper-case hex without separators.';
 comment on column app_public.cards.external_identifier is 'Identifier that the client system assigns to the card; unique in the organization, compared exactly.';
 comment on column app_public.cards.created_at is 'When the card was added.';
 comment on column app_public.cards.updated_at is 'When the card was last changed.';
@@ -66,7 +66,7 @@ comment on constraint cards_name_text on app_public.cards is '@argument name
 A name has 1 to 200 characters and no control characters.';
 
 comment on constraint cards_nfc_identifier_format on app_public.cards is '@argument nfcIdentifier
-The identifier of an NFC chip has 4, 7 or 10 bytes in hex.';
+The identifier of an NFC chip has 4, 7 or 10 bytes in hex without separators, such as 04A224B2C13A80.';
 
 comment on constraint cards_nfc_identifier_key on app_public.cards is '@argument nfcIdentifier
 Another card has this NFC identifier.';

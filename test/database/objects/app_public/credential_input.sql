@@ -14,5 +14,5 @@ comment on column app_public.credential_input.user_external_identifier is 'The u
 comment on column app_public.credential_input.card_id is '@type {Card}
 The card.';
 comment on column app_public.credential_input.card_external_identifier is 'The card, by the identifier that the client system assigned.';
-comment on column app_public.credential_input.nfc_identifier is 'The card, by the identifier of its NFC chip: 4, 7 or 10 bytes in hex, in upper or lower case.';
+comment on column app_public.credential_input.nfc_identifier is 'The card, by the identifier of its NFC chip: 4, 7 or 10 bytes in hex without separators, in upper or lower case.';
 comment on column app_public.credential_input.beacon is 'The card, by what its beacon advertises.';

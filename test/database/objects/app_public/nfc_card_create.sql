@@ -10,7 +10,7 @@ AS $function$
 comment on function app_public.nfc_card_create(text,text,text) is '@mutation
 @returnType NfcCard
 @param name Name: 1 to 200 characters.
-@param nfcIdentifier Identifier of the NFC chip: 4, 7 or 10 bytes in hex, unique in the organization.
+@param nfcIdentifier Identifier of the NFC chip: 4, 7 or 10 bytes in hex without separators, unique in the organization.
 @param externalIdentifier Identifier that the client system assigns: unique among cards of the organization, 1 to 200 characters, compared exactly.
 Adds a card that is an NFC chip. Needs an app token (scope `app`).';
 grant execute on function app_public.nfc_card_create(text,text,text) to graph_app;
