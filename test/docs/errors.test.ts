@@ -1,4 +1,4 @@
-// docs/errors.md and the limits of docs/for-a-client.md have every code and limit of the program, and its figures.
+// docs/errors.md, the limits of docs/for-a-client.md and the reasons of docs/door-controller.md have all of the program, and its figures.
 import { loadConfig } from '../../src/config.ts';
 import { errorCodes } from '../../src/graphql/errors.ts';
 import { readPage } from './pages.ts';
@@ -54,6 +54,18 @@ test('the mutations that a client reads are those of the schema', async () => {
   expect(shown.length).toBeGreaterThan(15);
   expect(shown.filter((name) => !named.includes(name))).toEqual([]);
   expect(named.filter((name) => name !== 'externalIdentifier' && !shown.includes(name))).toEqual([]);
+});
+
+test('the reasons that a door reads are those of the schema', async () => {
+  const [, table = ''] =
+    /^### Why it is open or closed\n([\s\S]*?)^## /m.exec(await readPage('docs/door-controller.md')) ?? [];
+  const named = Array.from(table.matchAll(/^\| `([A-Z_]+)`/gm), ([, name = '']) => name);
+  const [, values = ''] =
+    /^enum AccessReason \{\n([\s\S]*?)^\}/m.exec(await readPage('test/graphql/schema.graphql')) ?? [];
+  const shown = Array.from(values.matchAll(/^ {2}([A-Z_]+)$/gm), ([, name = '']) => name);
+
+  expect(shown.length).toBeGreaterThan(5);
+  expect(named.toSorted()).toEqual(shown.toSorted());
 });
 
 test('the limits that a client reads are those of the program', async () => {
