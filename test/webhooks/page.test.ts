@@ -31,10 +31,10 @@ const blockOf = (language: string, at = 0): Block => {
 };
 
 /** What a block of commands prints, which is what the page shows below it. */
-async function paste(at: number): Promise<string> {
+async function paste(at: number, below = blockOf('json', at)): Promise<string> {
   const [printed] = await runPage([blockOf('sh', at)], demo, { PATH: commandPath, HOME: process.env.HOME ?? '' });
   const { output = '' } = printed ?? {};
-  expect({ output, isShown: shows(blockOf('json', at).text, output) }).toEqual({ output, isShown: true });
+  expect({ output, isShown: shows(below.text, output) }).toEqual({ output, isShown: true });
   return output;
 }
 
@@ -114,5 +114,8 @@ test('the receiver of docs/webhooks.md verifies, is sent again what it could not
   });
   expect(receiver.output.stdout).toBe(blockOf('text').text);
   expect(await ask(blockOf('graphql').text)).toEqual({ app: { webhooks: { nodes: [{ deliveries: { nodes: [] } }] } } });
+
+  await paste(2, blockOf('text', 1));
+  expect(receiver.output.stdout).toBe(blockOf('text').text);
   await receiver.stop();
 });
