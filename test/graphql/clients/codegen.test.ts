@@ -5,7 +5,7 @@ import { codegen } from '@graphql-codegen/core';
 import { buildSchema, type DocumentNode, parse, print } from 'graphql';
 import { blocksOf } from '../../docs/pages.ts';
 import { settled } from '../changes/feed.ts';
-import { createTenant, startGraphTest } from '../support.ts';
+import { ask, createTenant, startGraphTest } from '../support.ts';
 import { openWorkshop, schemaFile, type Workshop } from './workshop.ts';
 
 let workshop: Workshop;
@@ -88,7 +88,7 @@ export function createClient(url: string, token: string, toParameters: ToParamet
 const compilerOptions = {
   target: 'es2022',
   module: 'nodenext',
-  types: [],
+  types: ['node'],
   lib: ['esnext', 'dom'],
   noEmit: true,
   allowImportingTsExtensions: true,
@@ -101,9 +101,10 @@ const compilerOptions = {
 /** Generates files as the command line of graphql-codegen does with its client preset, without questions and watching. */
 async function generate() {
   const blocks = await blocksOf('docs/for-a-client.md');
-  const [json = '', fragments = ''] = blocks
+  const [json = '', fragments = '', program = ''] = blocks
     .filter(({ heading }) => heading === 'Types from the schema')
     .map(({ text }) => text);
+  await workshop.write('cards.ts', program);
   const { config, presetConfig } = JSON.parse(json).generates['src/generated/'];
   const documents = operations + fragments;
   const sdl = await readFile(schemaFile, 'utf8');
@@ -162,6 +163,23 @@ describe('a client with the types of graphql-codegen', () => {
     const file = `mistake${mistakes.findIndex(([name]) => name === what)}.ts`;
 
     expect(errorsIn(file)).toEqual(expect.arrayContaining([expect.stringContaining(reason)]));
+  });
+
+  it("lists cards by the page's own program", async () => {
+    const graph = await startGraphTest();
+    const tenant = await createTenant(graph);
+    await ask(
+      graph,
+      tenant.app,
+      'mutation { nfcCardCreate(name: "Badge", nfcIdentifier: "04a224b2") { card { id } } }',
+    );
+    await ask(graph, tenant.app, 'mutation { identificationCodeCreate(name: "PIN") { card { id } } }');
+    await workshop.write('.env', `BASE_URL=${graph.url}\nTOKEN=${tenant.app}\n`);
+
+    const { code, output } = await workshop.run('node', '--env-file=.env', 'cards.ts');
+
+    expect({ code, output }).toEqual({ code: 0, output: 'Badge 04A224B2\nPIN IdentificationCode\n' });
+    await graph.stop();
   });
 
   it('adds users and lists them', async () => {
