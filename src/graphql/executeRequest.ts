@@ -17,7 +17,7 @@ import type { AccessToken } from '../token/accessTokens.ts';
 import { type CheckedArguments, checkArguments } from './document/arguments.ts';
 import { DocumentError } from './document/document.ts';
 import { inexactVariables } from './document/inexactVariables.ts';
-import { limitExceeded } from './document/measureOperations.ts';
+import { limitExceeded } from './document/limitExceeded.ts';
 import type { Answer } from './execution/answer.ts';
 import { createExecution } from './execution/execution.ts';
 import type { ExecutionOptions } from './execution/executionOptions.ts';

@@ -1,5 +1,6 @@
 // docs/errors.md, the limits of docs/for-a-client.md and the reasons of docs/door-controller.md have all of the program, and its figures.
 import { loadConfig } from '../../src/config.ts';
+import { advice, limitExceeded } from '../../src/graphql/document/limitExceeded.ts';
 import { errorCodes } from '../../src/graphql/errors.ts';
 import { readPage } from './pages.ts';
 
@@ -70,10 +71,23 @@ test('the reasons that a door reads are those of the schema', async () => {
 
 test('the limits that a client reads are those of the program', async () => {
   const { limits } = loadConfig({}, 'serve');
-  const rows = (await readPage('docs/for-a-client.md')).matchAll(/^\| `(\w+)` \| ([\d,]+)/gm);
+  const table = (await readPage('docs/for-a-client.md')).matchAll(/^\| `(\w+)` \| ([\d,]+).*\| (.*) \|$/gm);
+  const rows = Array.from(table);
 
-  const shown = Object.fromEntries(
-    Array.from(rows, ([, limit = '', most = '']) => [limit, Number(most.replaceAll(',', ''))]),
+  expect(Object.fromEntries(rows.map(([, limit, max = '']) => [limit, Number(max.replaceAll(',', ''))]))).toEqual(
+    limits,
   );
-  expect(shown).toEqual(limits);
+  expect(Object.fromEntries(rows.map(([, limit, , todo = '']) => [limit, todo.replaceAll('`', '')]))).toEqual(advice);
+});
+
+test('the refusal of a limit is a sentence that says how much is allowed, and what to do', () => {
+  const { limits } = loadConfig({}, 'serve');
+
+  for (const limit of Object.keys(limits) as (keyof typeof limits)[]) {
+    const { message } = limitExceeded(limit, 1234);
+    expect(message).toMatch(
+      /^An? (operation|document|body|answer) may (have|return) at most 1,234 [a-z].+: [a-z].+\.$/,
+    );
+    expect(message.endsWith(`: ${advice[limit]}.`)).toBe(true);
+  }
 });

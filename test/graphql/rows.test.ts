@@ -18,7 +18,9 @@ test('what looks like a row in a text is none', () => {
 test('rows are counted as they come, and may be taken back', () => {
   const count = createRowCounter(3);
   count(3);
-  expect(() => count(1)).toThrow('The most rows that an operation may return are 3.');
+  expect(() => count(1)).toThrow(
+    'An operation may return at most 3 rows: ask for smaller pages, since nested pages multiply.',
+  );
 
   count(-2);
   expect(() => count(1)).not.toThrow();

@@ -103,7 +103,7 @@ describe('a service with stored operations', () => {
 
     expect(problems).toEqual(
       [
-        'deep: The most levels of fields that an operation may have are 5.',
+        'deep: An operation may have at most 5 levels of fields: ask for a deep tree in parts.',
         'fragment: Fragment "F" is never used.',
         'syntax: Syntax Error: Expected Name, found <EOF>.',
         'two: This anonymous operation must be the only defined operation.',

@@ -13,9 +13,8 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'postgraphile/graphql';
-import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
-import { limitMeaning } from '../../variables.ts';
+import { limitExceeded } from './limitExceeded.ts';
 
 /** The size of an operation with its fragments expanded; the names are values of `extensions.limit`. */
 export type Size = Readonly<Record<(typeof measured)[number], number>> & {
@@ -37,11 +36,6 @@ export function exceededLimits(sizes: Iterable<Size>, limits: Config['limits']):
   const all = [...sizes];
   const exceeded = measured.filter((name) => all.some((size) => size[name] > limits[name]));
   return exceeded.map((name) => limitExceeded(name, limits[name]));
-}
-
-export function limitExceeded(limit: keyof Config['limits'], max: number): GraphQLError {
-  const message = limitMeaning(limit).replace(/^Most ([^.]*).*/, `The most $1 are ${max}.`);
-  return refusal('LIMIT_EXCEEDED', message, { limit });
 }
 
 const nothing: Size = { depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0, objects: 0 };

@@ -1,7 +1,7 @@
 import type { GraphQLFormattedError } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
 import { DocumentError } from '../document/document.ts';
-import { limitExceeded } from '../document/measureOperations.ts';
+import { limitExceeded } from '../document/limitExceeded.ts';
 import { hasMoreRows } from './rows.ts';
 
 /**

@@ -4,7 +4,7 @@ import type { GraphQLError } from 'postgraphile/graphql';
 import { countStatements } from '../../../plugins/StatementCountPlugin.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
-import { limitExceeded } from '../document/measureOperations.ts';
+import { limitExceeded } from '../document/limitExceeded.ts';
 import type { Graph } from '../schema/schema.ts';
 import type { Operation } from './operation.ts';
 import { planInTurn } from './planInTurn.ts';

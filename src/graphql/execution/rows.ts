@@ -1,4 +1,4 @@
-import { limitExceeded } from '../document/measureOperations.ts';
+import { limitExceeded } from '../document/limitExceeded.ts';
 
 /** Row counter with a limit: throws when the rows exceed it. */
 export function createRowCounter(max: number) {

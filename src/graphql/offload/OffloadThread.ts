@@ -15,7 +15,7 @@ import { refusedAs } from '../../scheduling/refusedAs.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { publishUse } from '../../token/uses.ts';
 import { DocumentError } from '../document/document.ts';
-import { limitExceeded } from '../document/measureOperations.ts';
+import { limitExceeded } from '../document/limitExceeded.ts';
 import type { Answer } from '../execution/answer.ts';
 import { isQueryOf, type Operation } from '../execution/operation.ts';
 import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } from './messages.ts';

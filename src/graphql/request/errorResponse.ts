@@ -5,7 +5,7 @@ import { hasMoved, isRetryable } from '../../database/pool/unavailable.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { type Bearer, bearerChallenge, bearerProblems } from '../../token/bearer.ts';
 import { DocumentError } from '../document/document.ts';
-import { limitExceeded } from '../document/measureOperations.ts';
+import { limitExceeded } from '../document/limitExceeded.ts';
 import { errorCodes, movedMessage } from '../errors.ts';
 import { wantsJson } from './negotiate.ts';
 import { RequestError } from './request.ts';

@@ -10,7 +10,7 @@ import type { RequestId } from '../../observability/requestFields.ts';
 import { createTurns } from '../../scheduling/turns.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
 import { graphSettings } from '../../token/settings.ts';
-import { limitExceeded } from '../document/measureOperations.ts';
+import { limitExceeded } from '../document/limitExceeded.ts';
 import { presentError } from '../errors.ts';
 import { toBody } from '../execution/answerBody.ts';
 import { createContext } from '../execution/context.ts';
