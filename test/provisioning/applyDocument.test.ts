@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { verify } from '@node-rs/argon2';
 import { Pool } from 'pg';
 import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import {
@@ -12,7 +11,6 @@ import {
   mobile,
   pathsOf,
   phone,
-  testSecrets,
   user,
   valuesOf,
 } from './support.ts';
@@ -116,25 +114,6 @@ describe('applying a document', () => {
         nfc_identifier: '04A224B2C13A80',
       },
     ]);
-  });
-
-  it('keeps passwords, secrets and tokens in no clear form, and so that they work', async () => {
-    await apply(database.owner, example);
-
-    const everything = JSON.stringify(await everyRow(database.owner));
-    const hidden = ['correct horse battery', 'sixteen-characters-or-more', 'at-least-32-characters-of-a-secret'];
-    for (const clear of hidden) expect(everything).not.toContain(clear);
-    const [hash] = await values('select password_hash from oauth.credentials');
-    expect(hash).toMatch(/^\$argon2id\$v=19\$m=32,t=1,p=4\$/);
-    expect(await verify(String(hash), 'correct horse battery')).toBe(true);
-    const { rows } = await database.owner.query('select * from app_public.users');
-    const owner = { organizationId: rows[0].organization_id, userId: rows[0].id };
-    expect(testSecrets.open(rows[0].external_authentication_token_ciphertext, owner)).toBe(
-      'sixteen-characters-or-more',
-    );
-    expect(rows[0].external_authentication_token_hash).toEqual(
-      testSecrets.lookupHash('sixteen-characters-or-more', owner.organizationId),
-    );
   });
 
   it('writes nothing when it is applied again', async () => {

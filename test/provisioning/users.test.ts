@@ -76,6 +76,25 @@ describe('provisioning users', () => {
     ).toEqual([user('u-2000').email, user('u-0').email]);
   });
 
+  it('keeps passwords, secrets and tokens in no clear form, and so that they work', async () => {
+    await apply(database.owner, example);
+
+    const everything = JSON.stringify(await everyRow(database.owner));
+    const hidden = ['correct horse battery', 'sixteen-characters-or-more', 'at-least-32-characters-of-a-secret'];
+    for (const clear of hidden) expect(everything).not.toContain(clear);
+    const [hash] = await values('select password_hash from oauth.credentials');
+    expect(hash).toMatch(/^\$argon2id\$v=19\$m=32,t=1,p=4\$/);
+    expect(await verify(String(hash), 'correct horse battery')).toBe(true);
+    const { rows } = await database.owner.query('select * from app_public.users');
+    const owner = { organizationId: rows[0].organization_id, userId: rows[0].id };
+    expect(testSecrets.open(rows[0].external_authentication_token_ciphertext, owner)).toBe(
+      'sixteen-characters-or-more',
+    );
+    expect(rows[0].external_authentication_token_hash).toEqual(
+      testSecrets.lookupHash('sixteen-characters-or-more', owner.organizationId),
+    );
+  });
+
   it('sets the password only of a user who has none', async () => {
     await apply(database.owner, example);
     await apply(database.owner, acme({ users: [user('u-2')] }));
