@@ -24,7 +24,8 @@ export async function startTestWorker(
   const log = createLog('info', { write: (line) => logs.push(line) });
   const settings = { poolSize: 4, poolWaitMs: 20_000, statementTimeoutMs: 10_000, preparedStatements };
   const pool = createPool(authUrl, settings, log);
-  const names = await namingOf(authUrl, pool);
+  naming ??= await namingOf(pool);
+  const names = naming;
   const secrets = createSecrets(keys.map((key) => Buffer.from(key, 'base64')) as [Buffer, ...Buffer[]]);
   const webhooks = startWebhooks({
     pool,
@@ -47,15 +48,12 @@ export async function startTestWorker(
   };
 }
 
-/** What the graph calls rows of each table. A file's workers share it, since building the schema takes longer than most of them work. */
-async function namingOf(authUrl: string, pool: Pool): Promise<Naming> {
-  const known = namings.get(authUrl);
-  if (known) return known;
+/** The names of tables and rows in the graph. Databases of one template share them, since a schema takes longer to build than most workers run. */
+async function namingOf(pool: Pool): Promise<Naming> {
   const graph = await buildGraph(pool);
-  const naming = graph.schema.extensions.changeNaming as Naming;
+  const built = graph.schema.extensions.changeNaming as Naming;
   await graph.release();
-  namings.set(authUrl, naming);
-  return naming;
+  return built;
 }
 
-const namings = new Map<string, Naming>();
+let naming: Naming | undefined;
