@@ -1,4 +1,3 @@
-import { settled as changesSettled } from '../graphql/changes/feed.ts';
 import { type Mutate, mutating, unknownId } from '../graphql/mutating.ts';
 import {
   ask,
@@ -12,6 +11,7 @@ import {
   type Tenant,
 } from '../graphql/support.ts';
 import { until } from '../support/until.ts';
+import { type Created, readDeliveries, released } from './deliveries.ts';
 import { type Receiver, startReceiver, verified } from './receiver.ts';
 import { startTestWorker, type TestWorker } from './worker.ts';
 
@@ -40,44 +40,13 @@ afterEach(async () => {
   await receiver.stop();
 });
 
-type Created = { webhook: { id: string; enabled: boolean }; secret: string };
 const create = async (args: object = {}) =>
   (await mutate('webhookCreate', { url: receiver.url, ...args }, 'secret webhook { id enabled }')) as Created;
 
-type Delivery = {
-  id: string;
-  outcome: string;
-  attempts: number;
-  statusCode: number | null;
-  lastError: string | null;
-  nextAttemptAt: string | null;
-  change: { typeName: string; operation: string; id: string; cursor: string } | null;
-};
-const deliveries = async (args = '') => {
-  const fields = 'id outcome attempts statusCode lastError nextAttemptAt change { typeName operation id cursor }';
-  const query = `{ app { webhooks { nodes { deliveries${args} { nodes { ${fields} } } } } } }`;
-  type Data = { app: { webhooks: { nodes: { deliveries: { nodes: Delivery[] } }[] } } };
-  const { app } = await read<Data>(graph, tenant.app, query);
-  return app.webhooks.nodes.flatMap(({ deliveries: { nodes } }) => nodes);
-};
+const deliveries = (args = '') => readDeliveries(graph, tenant, args);
 const settled = (count: number, outcome: string) =>
   until(async () => (await deliveries()).filter((delivery) => delivery.outcome === outcome).length === count);
-const attempted = (attempts: number) => until(async () => (await deliveries())[0]?.attempts === attempts);
-/** The worker no longer holds the webhook as it has read it. */
-const isReleased = () =>
-  until(async () => {
-    const { rows } = await graph.database.owner.query(
-      'select coalesce(leased_until <= statement_timestamp(), true) as done from app_hidden.webhook_positions where organization_id = $1',
-      [tenant.organizationId],
-    );
-    return rows[0]?.done ?? true;
-  });
-const isDueNow = () =>
-  graph.database.owner.query(
-    `update app_public.webhook_deliveries set next_attempt_at = statement_timestamp()
-     where organization_id = $1 and outcome = 'PENDING'`,
-    [tenant.organizationId],
-  );
+const isReleased = () => released(tenant);
 
 test('a change is delivered, signed as Standard Webhooks say', async () => {
   const { secret, webhook } = await create();
@@ -151,100 +120,6 @@ test('first attempts are in the order of the feed', async () => {
   expect(sent.map(({ id, cursor }) => ({ id, cursor }))).toEqual(feed.app.changes.nodes);
 });
 
-test('a failure is attempted again, with the same id, and later changes need not wait for that', async () => {
-  const { secret } = await create();
-  receiver.answer = 500;
-  await createUser(tenant);
-  await attempted(1);
-  const [failed] = await deliveries();
-  expect(failed).toMatchObject({
-    ...{ outcome: 'PENDING', statusCode: 500, lastError: 'The receiver answered with status 500.' },
-    nextAttemptAt: expect.any(String),
-  });
-  const waitMs = Date.parse(failed?.nextAttemptAt ?? '') - Date.now();
-  expect(waitMs).toBeGreaterThan(1000);
-  expect(waitMs).toBeLessThan(6001);
-
-  receiver.answer = 200;
-  await createUser(tenant);
-  const [first, second] = await receiver.first(2);
-  expect(second?.headers['webhook-id']).not.toBe(first?.headers['webhook-id']);
-  await isDueNow();
-  const [, , again] = await receiver.first(3);
-
-  expect(again?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-  expect(again?.body).toBe(first?.body);
-  if (again) verified(secret, again);
-  await settled(2, 'DELIVERED');
-});
-
-test('after three days it is a dead letter, which a client finds and has delivered again', async () => {
-  await create();
-  receiver.answer = 503;
-  await createUser(tenant);
-  await attempted(1);
-  const { owner } = graph.database;
-  const age = (interval: string) =>
-    owner.query(
-      `update app_public.webhook_deliveries
-       set first_attempt_at = first_attempt_at - $2::interval, next_attempt_at = statement_timestamp()
-       where organization_id = $1`,
-      [tenant.organizationId, interval],
-    );
-  await age('2 days');
-  await attempted(2);
-  expect(await deliveries('(outcome: FAILED)')).toEqual([]);
-  await age('1 day');
-  await settled(1, 'FAILED');
-
-  const [letter] = await deliveries('(outcome: FAILED, first: 10)');
-  expect(letter).toMatchObject({ attempts: 3, nextAttemptAt: null, statusCode: 503, outcome: 'FAILED' });
-  expect(await deliveries('(outcome: PENDING)')).toEqual([]);
-  receiver.answer = 200;
-  const again = await mutate('webhookRedeliver', { deliveryId: letter?.id }, 'webhookDelivery { id outcome attempts }');
-  expect(again).toEqual({ webhookDelivery: { id: letter?.id, outcome: 'PENDING', attempts: 0 } });
-  await settled(1, 'DELIVERED');
-  expect(receiver.received).toHaveLength(4);
-});
-
-test('a receiver that is gone (410) disables the webhook; enabled again, it goes on where it was', async () => {
-  const { webhook } = await create();
-  receiver.answer = 410;
-  await createUser(tenant);
-  await settled(1, 'FAILED');
-  await createUser(tenant);
-  const enabled = async () =>
-    (
-      await read<{ node: { enabled: boolean } }>(
-        graph,
-        tenant.app,
-        'query ($id: ID!) { node(id: $id) { ... on Webhook { enabled } } }',
-        { id: webhook.id },
-      )
-    ).node.enabled;
-  expect(await enabled()).toBe(false);
-
-  receiver.answer = 200;
-  expect(await mutate('webhookUpdate', { id: webhook.id, enabled: true }, 'webhook { enabled }')).toEqual({
-    webhook: { enabled: true },
-  });
-  await settled(1, 'DELIVERED');
-  expect(receiver.received).toHaveLength(2);
-});
-
-test('a redirect is not followed', async () => {
-  await create();
-  receiver.answer = 307;
-  await createUser(tenant);
-  await attempted(1);
-
-  expect((await deliveries())[0]).toMatchObject({
-    statusCode: 307,
-    lastError: 'The receiver answered with status 307; redirects are not followed.',
-  });
-  expect(receiver.received).toHaveLength(1);
-});
-
 test('after a rotation both secrets verify, and a day later the new one alone', async () => {
   const { webhook, secret: old } = await create();
   const rotated = (await mutate('webhookRotateSecret', { id: webhook.id }, 'secret webhook { id }')) as Created;
@@ -266,61 +141,6 @@ test('after a rotation both secrets verify, and a day later the new one alone', 
   if (!one) throw new Error('nothing came');
   verified(rotated.secret, one);
   expect(() => verified(old, one)).toThrow('No matching signature found');
-});
-
-describe('while a webhook is sent, from one delivery to the next', () => {
-  /** Several changes, which are sent in one run; `meanwhile` is done before the first of them is answered. */
-  const sendThree = async (webhook: Created['webhook'], meanwhile: () => Promise<unknown>) => {
-    const update = (enabled: boolean) => mutate('webhookUpdate', { id: webhook.id, enabled }, 'webhook { enabled }');
-    await update(false);
-    for (let count = 0; count < 3; count++) await createUser(tenant);
-    await changesSettled(tenant);
-    receiver.answer = (_request, response) => {
-      receiver.answer = 204;
-      void meanwhile().then(() => response.writeHead(204).end());
-    };
-    await update(true);
-    await receiver.first(1);
-  };
-
-  test('it is disabled', async () => {
-    const { webhook } = await create();
-
-    await sendThree(webhook, () => mutate('webhookUpdate', { id: webhook.id, enabled: false }, 'webhook { enabled }'));
-    await settled(1, 'DELIVERED');
-    await isReleased();
-
-    expect([receiver.received.length, (await deliveries('(outcome: PENDING)')).length]).toEqual([1, 2]);
-    await mutate('webhookUpdate', { id: webhook.id, enabled: true }, 'webhook { enabled }');
-    await settled(3, 'DELIVERED');
-  });
-
-  test('it is deleted', async () => {
-    const { webhook } = await create();
-
-    await sendThree(webhook, () => mutate('webhookDelete', { id: webhook.id }, 'webhook { id }'));
-    await until(async () => (await deliveries()).length === 0);
-    await create();
-    await createUser(tenant);
-    await settled(1, 'DELIVERED');
-
-    expect(receiver.received).toHaveLength(2);
-    expect(worker.logs).toEqual([]);
-  });
-
-  test('its secret is rotated', async () => {
-    const { webhook, secret } = await create();
-    let rotated = '';
-
-    await sendThree(webhook, async () => {
-      ({ secret: rotated } = (await mutate('webhookRotateSecret', { id: webhook.id }, 'secret')) as Created);
-    });
-    const [before, ...after] = await receiver.first(3);
-
-    if (before) verified(secret, before);
-    expect(after).toHaveLength(2);
-    for (const delivery of after) for (const either of [secret, rotated]) verified(either, delivery);
-  });
 });
 
 test('secrets are at rest sealed for their webhook alone, and never in the log or the history', async () => {
@@ -378,6 +198,24 @@ test('only an application of the organization sees and changes webhooks', async 
   });
   expect(await mutate('webhookDelete', { id: webhook.id }, 'webhook { id }')).toEqual({ webhook: { id: webhook.id } });
   expect(await mutate('webhookDelete', { id: webhook.id }, 'webhook { id }')).toEqual({ code: 'NOT_FOUND' });
+});
+
+test('graph_worker reads and writes what it needs and nothing else', async () => {
+  const { owner } = graph.database;
+  const { rows } = await owner.query(
+    `select c.oid::regclass::text as name, array_agg(distinct p order by p) as privileges
+     from pg_class c cross join unnest(array['select', 'insert', 'update', 'delete', 'truncate']) as p
+     where c.relkind in ('r', 'p', 'v') and c.relnamespace::regnamespace::text !~ '^(pg_|information_schema)'
+       and (has_table_privilege('graph_worker', c.oid, p) or p in ('select', 'insert', 'update') and has_any_column_privilege('graph_worker', c.oid, p))
+     group by c.oid order by 1`,
+  );
+  expect(rows).toEqual([
+    { name: 'app_hidden.webhook_charge', privileges: ['select'] },
+    { name: 'app_hidden.webhook_positions', privileges: ['select', 'update'] },
+    { name: 'app_public.webhook_deliveries', privileges: ['insert', 'select', 'update'] },
+    { name: 'app_public.webhooks', privileges: ['select', 'update'] },
+    { name: 'feed.changes', privileges: ['select'] },
+  ]);
 });
 
 test('arguments are checked, and twenty webhooks are an organization’s most', async () => {

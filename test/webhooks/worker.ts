@@ -48,6 +48,14 @@ export async function startTestWorker(
   };
 }
 
+/** The deliveries of a database of which the condition holds. */
+export async function countDeliveries({ owner }: TestDatabase, condition: string): Promise<number> {
+  const { rows } = await owner.query(
+    `select count(*)::int as found from app_public.webhook_deliveries where ${condition}`,
+  );
+  return rows[0].found as number;
+}
+
 /** The names of tables and rows in the graph. Databases of one template share them, since a schema takes longer to build than most workers run. */
 async function namingOf(pool: Pool): Promise<Naming> {
   const graph = await buildGraph(pool);

@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { setTimeout } from 'node:timers/promises';
-import type { PoolClient } from 'pg';
 import { settled } from '../graphql/changes/feed.ts';
 import { mutating } from '../graphql/mutating.ts';
 import { createTenant, createUser, type OwnGraphTest, read, startGraphTest, type Tenant } from '../graphql/support.ts';
@@ -8,7 +7,7 @@ import { startProcess } from '../support/process.ts';
 import { startTestService, testSecretKey } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { type Receiver, startReceiver } from './receiver.ts';
-import { startTestWorker, type TestWorker } from './worker.ts';
+import { countDeliveries, startTestWorker } from './worker.ts';
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
@@ -28,12 +27,7 @@ afterEach(async () => {
 
 const create = (url = receiver.url, of = tenant) => mutating(graph, of)('webhookCreate', { url }, 'secret');
 const idsOf = ({ received }: Receiver) => received.map(({ headers }) => headers['webhook-id']);
-const count = async (condition: string) => {
-  const { rows } = await graph.database.owner.query(
-    `select count(*)::int as found from app_public.webhook_deliveries where ${condition}`,
-  );
-  return rows[0].found as number;
-};
+const count = (condition: string) => countDeliveries(graph.database, condition);
 const delivered = (wanted: number) => until(async () => (await count("outcome = 'DELIVERED'")) === wanted);
 
 test('two workers deliver each change once', async () => {
@@ -176,120 +170,6 @@ test('a worker whose statements fail goes on when they work again', async () => 
   expect(worker.logs.filter((line) => !failures.some((failure) => line.includes(failure)))).toEqual([]);
 });
 
-describe('a transaction of a client that is open', () => {
-  /** It has begun after these changes, since the feed ends at the oldest open transaction. */
-  let client: PoolClient;
-  let worker: TestWorker | undefined;
-  beforeEach(async () => {
-    await create();
-    for (let count = 0; count < 2; count++) await createUser(tenant);
-    await settled(tenant);
-    client = await graph.database.owner.connect();
-    await client.query('begin');
-  });
-  afterEach(async () => {
-    await client.query('rollback');
-    client.release();
-    await worker?.stop();
-    expect(worker?.logs).toEqual([]);
-  });
-
-  test('holds up no delivery of the webhook that it changes', async () => {
-    await client.query('update app_public.webhooks set type_names = null');
-
-    receiver.answer = (_request, response) => {
-      receiver.answer = 410;
-      response.writeHead(204).end();
-    };
-    worker = await startTestWorker(graph.database);
-    await delivered(1);
-    await until(async () => (await count('status_code = 410')) === 1);
-
-    // Its client may give the webhook another URL, so that it is not disabled yet.
-    expect(await count("outcome = 'PENDING' and attempts = 1")).toBe(1);
-    await client.query('commit');
-    await graph.database.owner.query(
-      "update app_public.webhook_deliveries set next_attempt_at = statement_timestamp() where outcome = 'PENDING'",
-    );
-    await until(async () => (await count("outcome = 'FAILED'")) === 1);
-    const { rows } = await graph.database.owner.query('select enabled from app_public.webhooks');
-    expect(rows).toEqual([{ enabled: false }]);
-  });
-
-  test('that deletes a webhook holds up no worker, and nothing is lost when it is rolled back', async () => {
-    const { owner } = graph.database;
-    await client.query('rollback');
-    const neighbour = await createTenant(graph);
-    await create(receiver.url, neighbour);
-    await createUser(neighbour);
-    await settled(neighbour);
-    await client.query('begin');
-    await client.query('delete from app_public.webhooks where organization_id = $1', [tenant.organizationId]);
-
-    worker = await startTestWorker(graph.database);
-    await delivered(1);
-    const { rowCount } = await owner.query(
-      'select from pg_stat_activity where datname = current_database() and cardinality(pg_blocking_pids(pid)) > 0',
-    );
-    await client.query('rollback');
-    await delivered(3);
-
-    expect([rowCount, receiver.received.length]).toEqual([0, 3]);
-  });
-
-  test('that has sent again what is being sent does so once it commits', async () => {
-    let answer = () => undefined as unknown;
-    receiver.answer = (_request, response) => {
-      answer = () => response.writeHead(204).end();
-    };
-    worker = await startTestWorker(graph.database);
-    const [sent] = await receiver.first(1);
-    await until(async () => (await count('true')) === 2);
-    await client.query(
-      `update app_public.webhook_deliveries set attempts = 0, first_attempt_at = null, next_attempt_at = statement_timestamp()
-       where id = (select id from app_public.webhook_deliveries order by id limit 1)`,
-    );
-    receiver.answer = 204;
-    answer();
-
-    await delivered(1);
-    expect(receiver.received).toHaveLength(2);
-    await client.query('commit');
-    await delivered(2);
-
-    const [, , again] = idsOf(receiver);
-    expect([again, receiver.received.length]).toEqual([sent?.headers['webhook-id'], 3]);
-  });
-});
-
-test('a client changes a webhook while it is being sent, and what its old URL answers then disables nothing', async () => {
-  const { webhook } = (await mutating(graph, tenant)('webhookCreate', { url: receiver.url }, 'webhook { id }')) as {
-    webhook: { id: string };
-  };
-  let answer = () => undefined as unknown;
-  receiver.answer = (_request, response) => {
-    answer = () => response.writeHead(410).end();
-  };
-  const worker = await startTestWorker(graph.database);
-  try {
-    await createUser(tenant);
-    await receiver.first(1);
-    const url = receiver.url.replace('from=test', 'from=another');
-
-    const changed = await mutating(graph, tenant)('webhookUpdate', { id: webhook.id, url }, 'webhook { url enabled }');
-    answer();
-    await until(async () => (await count('attempts = 1')) === 1);
-
-    expect(changed).toEqual({ webhook: { url, enabled: true } });
-    expect(await count("outcome = 'PENDING' and status_code = 410")).toBe(1);
-    receiver.answer = 204;
-    await createUser(tenant);
-    await delivered(1);
-  } finally {
-    await worker.stop();
-  }
-});
-
 test('webhooks take turns: the one whose last run ended first is first', async () => {
   const { owner } = graph.database;
   for (let made = 0; made < 4; made++) await create();
@@ -384,22 +264,4 @@ test('with a secret that no key opens nothing is sent, and the client reads why'
   } finally {
     await worker.stop();
   }
-});
-
-test('graph_worker reads and writes what it needs and nothing else', async () => {
-  const { owner } = graph.database;
-  const { rows } = await owner.query(
-    `select c.oid::regclass::text as name, array_agg(distinct p order by p) as privileges
-     from pg_class c cross join unnest(array['select', 'insert', 'update', 'delete', 'truncate']) as p
-     where c.relkind in ('r', 'p', 'v') and c.relnamespace::regnamespace::text !~ '^(pg_|information_schema)'
-       and (has_table_privilege('graph_worker', c.oid, p) or p in ('select', 'insert', 'update') and has_any_column_privilege('graph_worker', c.oid, p))
-     group by c.oid order by 1`,
-  );
-  expect(rows).toEqual([
-    { name: 'app_hidden.webhook_charge', privileges: ['select'] },
-    { name: 'app_hidden.webhook_positions', privileges: ['select', 'update'] },
-    { name: 'app_public.webhook_deliveries', privileges: ['insert', 'select', 'update'] },
-    { name: 'app_public.webhooks', privileges: ['select', 'update'] },
-    { name: 'feed.changes', privileges: ['select'] },
-  ]);
 });
