@@ -58,6 +58,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'system/workers.system.ts': 44,
   'system/workplace.system.ts': 60,
   'audit/asOf.search.ts': 14,
+  'audit/asOf.test.ts': 9,
   'audit/diff.test.ts': 10,
   'audit/prove/prove.test.ts': 14,
   'audit/unused.test.ts': 12,
@@ -66,7 +67,7 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'development/reload.test.ts': 8,
   'docs/commands.test.ts': 10,
   'foreign/foreign.search.ts': 15,
-  'graphql/changes/stream.test.ts': 17,
+  'graphql/changes/stream.test.ts': 8,
   'graphql/outages.test.ts': 12,
   'graphql/replica.test.ts': 12,
   'pages/documentation.test.ts': 20,
@@ -74,4 +75,5 @@ export const fileSeconds: Readonly<Record<string, number>> = {
   'oracle/tables.search.ts': 15,
   'oracle/mutations.search.ts': 15,
   'process/embedded.test.ts': 16,
+  'webhooks/workers.test.ts': 12,
 };
