@@ -9,9 +9,10 @@ import type { ExecutionOptions } from '../execution/executionOptions.ts';
  * Warm-up: executes operations with claims that see no row, so that the first clients do not wait.
  * They would wait for connections, and for Node.js to compile the code that all operations share (JIT). Documents
  * that the limits or the schema refuse are left out: a team may have low limits, and other fields.
+ * None is logged as slow, since the first ones always are, and they are no client's.
  */
 export async function warmUp(options: ExecutionOptions): Promise<void> {
-  const execute = createExecution(options);
+  const execute = createExecution({ ...options, config: { ...options.config, slowMs: Number.POSITIVE_INFINITY } });
   const readDocument = createDocumentReader(options.graph.schema, options.config.limits);
   const allowed = documents.flatMap(([scope, document]) => {
     const prepared = unlessRefused(() => readDocument(document, null));
