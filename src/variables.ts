@@ -89,7 +89,9 @@ export const variables = z.object({
     unset: 'made once for the embedded demo',
     description: '32 bytes in base64 (`openssl rand -base64 32`); required with your own database.',
   }),
-  SECRET_KEY_PREVIOUS: secretKey.optional().describe('The key before a change: still opens what it sealed.'),
+  SECRET_KEY_PREVIOUS: secretKey
+    .optional()
+    .describe('The other key during a change: opens what it sealed, and seals nothing.'),
   ARGON2_MEMORY_KIB: wholeNumber(32, 4_194_304).default(65_536).describe("Memory for a password's hash (argon2id)."),
   ARGON2_PASSES: wholeNumber(1, 1000).default(3).describe("Passes for a password's hash."),
   WORKERS: wholeNumber(1, 256).optional().meta({

@@ -20,6 +20,8 @@ import {
 
 /** Under the key of before. */
 let before: GraphTest;
+/** Under the key of before, with the new one as SECRET_KEY_PREVIOUS: a server that is not replaced yet. */
+let ready: TestService;
 /** Under a new key, with the former as SECRET_KEY_PREVIOUS. */
 let rotated: TestService;
 /** Under the new key alone. */
@@ -28,13 +30,14 @@ let tenant: Tenant;
 beforeAll(async () => {
   before = await shareService();
   const SECRET_KEY = randomBytes(32).toString('base64');
+  ready = await startTestService(before.database, { SECRET_KEY_PREVIOUS: SECRET_KEY });
   rotated = await startTestService(before.database, { SECRET_KEY, SECRET_KEY_PREVIOUS: testSecretKey });
   later = await startTestService(before.database, { SECRET_KEY });
 });
 beforeEach(async () => {
   tenant = await createTenant(before);
 });
-afterAll(() => Promise.all([rotated.stop(), later.stop()]));
+afterAll(() => Promise.all([ready.stop(), rotated.stop(), later.stop()]));
 
 describe('an external authentication token', () => {
   const byId = 'query($id: ID!) { node(id: $id) { ... on User { fullName externalAuthenticationToken } } }';
@@ -53,7 +56,7 @@ describe('an external authentication token', () => {
       `mutation($id: ID, $token: String) { userUpdate(id: $id, externalAuthenticationToken: $token) { user { id } } }`,
       { id: user.id, token: 'sealed-under-the-new-key' },
     );
-    for (const service of [rotated, later])
+    for (const service of [ready, rotated, later])
       expect(await read(service, tenant.app, byId, { id: user.id })).toMatchObject({
         node: { externalAuthenticationToken: 'sealed-under-the-new-key' },
       });
@@ -92,7 +95,8 @@ test('a cursor of the feed goes on while its key is SECRET_KEY_PREVIOUS, and new
   expect(page.nodes.map(inShort)).toEqual(['CREATE Unit']);
 
   const { endCursor } = page.pageInfo;
-  expect((await readPage(later, tenant, { after: endCursor })).nodes).toEqual([]);
+  for (const service of [ready, later])
+    expect((await readPage(service, tenant, { after: endCursor })).nodes).toEqual([]);
   for (const [service, after] of [
     [later, start],
     [before, endCursor],
@@ -109,5 +113,15 @@ test('an answer that is kept opens under SECRET_KEY_PREVIOUS, and without it is 
 
   expectReplay(await send(rotated.url), first);
   expect(outcomeOf(await send(later.url))).toEqual([422, ['IDEMPOTENCY_KEY_REUSED'], null]);
+  expect(await countUsers(before, email)).toBe(1);
+});
+
+test('while servers are replaced, one under the key before repeats the answer of one under the new key if it knows both', async () => {
+  const [key, email] = [randomUUID(), newEmail()];
+  const send = (url: string) => sendKeyed(before, tenant, key, { variables: { email }, url });
+  const first = await send(rotated.url);
+
+  expectReplay(await send(ready.url), first);
+  expect(outcomeOf(await send(before.url))).toEqual([422, ['IDEMPOTENCY_KEY_REUSED'], null]);
   expect(await countUsers(before, email)).toBe(1);
 });

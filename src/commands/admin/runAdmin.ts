@@ -76,7 +76,9 @@ export function createAdminProgram(loadConfig: () => Config): Command {
       'after',
       `
 To change SECRET_KEY: restart every server with the new SECRET_KEY and the old one as SECRET_KEY_PREVIOUS, run this with
-the same two, then drop SECRET_KEY_PREVIOUS. It may be interrupted and run again, while the service runs.
+the same two, and drop SECRET_KEY_PREVIOUS a day later. It may be interrupted and run again, while the service runs.
+If there are several servers, first restart each with the old SECRET_KEY and the new one as SECRET_KEY_PREVIOUS
+(docs/operating.md, "Leaked credentials").
 Exit code 1 when some could not be moved; the ids of their users and webhooks are in the result.`,
     )
     .action(async () => {
