@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 
 /**
- * Adds to the help of each command an example.
+ * Adds to the help of each command an example, and names this help after a mistake in its arguments.
  *
  * @param script the script of npm that runs the program
  * @param examples the arguments, by the name of the command
@@ -11,6 +11,7 @@ export function addExamples(program: Command, script: string, examples: Readonly
   for (const command of program.commands) {
     const example = examples[command.name()];
     if (example === undefined) throw new Error(`${script} ${command.name()} has no example.`);
+    command.showHelpAfterError(`\`npm run -s ${script} -- ${command.name()} --help\` shows its arguments and options.`);
     command.addHelpText('after', `\nExample:\n  npm run -s ${script} -- ${example}`);
   }
 }

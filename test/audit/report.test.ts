@@ -110,6 +110,40 @@ test('the history says by name which application let somebody in, and by id what
   );
 });
 
+test('the history says what one application or person did, and refuses a principal that is neither', async () => {
+  const move = (principal: string, name: string) => `
+    begin;
+    select audit.become(audit.find_principal('${principal}'));
+    update app_public.units set name = '${name}' where id = '${company.room}';
+    commit`;
+  await database.owner.query(move('app:acme-backend', 'By the back end'));
+  await database.owner.query(`update app_public.units set name = 'By the owner' where id = '${company.room}'`);
+
+  const [back, byId, ada, all, oauth, unknown] = [
+    await audit(database, 'changes', '--by', 'app:acme-backend', '--table', 'app_public.units'),
+    await audit(database, 'changes', '--by', company.backend, '--table', 'app_public.units'),
+    await audit(database, 'changes', '--by', 'me:ada@acme.test'),
+    await audit(database, 'changes', '--table', 'app_public.units'),
+    await audit(database, 'changes', '--by', 'oauth:Acme'),
+    await audit(database, 'changes', '--by', 'app:nowhere'),
+  ];
+
+  expect(back.stdout).toContain('By the back end');
+  expect(back.stdout).not.toContain('| login ');
+  expect(byId.stdout).toBe(back.stdout);
+  expect(all.stdout).toContain('"By the owner"');
+  expect(ada).toMatchObject({ code: 0, stdout: expect.stringContaining('None.') });
+  expect(oauth).toMatchObject({ code: 1, error: expect.stringContaining('name app:<client id> or me:<e-mail>') });
+  expect(unknown).toMatchObject({ code: 1, error: expect.stringContaining('There is no principal app:nowhere') });
+});
+
+test('a time that PostgreSQL does not read is answered by how to write one', async () => {
+  const { code, error } = await audit(database, 'changes', '--since', 'last week');
+
+  expect(code).toBe(1);
+  expect(error).toMatch(/^invalid input syntax .*"last week"\nWrite a time such as 2026-11-21/);
+});
+
 test('a row is named as people know it: by external identifier or e-mail, in a table without its schema', async () => {
   await database.owner.query(`
     update app_public.users set external_identifier = 'shared' where email in ('konrad@acme.test', 'mallory@rival.test');

@@ -86,6 +86,7 @@ export function createAuditProgram(run: Run): Command {
       '--of <id>',
       'of a person and what belongs to them, by external identifier, e-mail or id; of another row by id',
     )
+    .option('--by <principal>', 'by an application, app:<client id>; by a person, me:<e-mail>; or by an id')
     .option('--since <time>', 'such as 2026-11-21 or yesterday')
     .option('--limit <number>', 'at most so many', positive, 100)
     .action((options) => run((database) => readChanges(database, options)));
@@ -128,7 +129,7 @@ export const examples: Readonly<Record<string, string>> = {
   'who-can': 'who-can units north-lab',
   explain: 'explain me:grace@demo.test units depot',
   visible: 'visible me:grace@demo.test --at yesterday',
-  changes: 'changes --of grace@demo.test --since yesterday',
+  changes: 'changes --by app:demo-backend --since yesterday',
   unused: 'unused --since 2026-11-21',
   diff: 'diff main',
   seal: 'seal',

@@ -37,6 +37,10 @@ function asRefusal(error: unknown): unknown {
   if (!(error instanceof Error) || !('code' in error)) return error;
   const code = String(error.code);
   if (!/^(P000[23]|22...|42P01|42602|3F000)$/.test(code)) return error;
-  const hint = 'hint' in error && typeof error.hint === 'string' ? `\n${error.hint}` : '';
-  return new StartupError(error.message + hint);
+  const given = 'hint' in error && typeof error.hint === 'string' ? error.hint : undefined;
+  const hint = given ?? (/^2200[78]$/.test(code) ? timeHint : undefined);
+  return new StartupError(hint === undefined ? error.message : `${error.message}\n${hint}`);
 }
+
+/** PostgreSQL has none for a text that is no time (22007), or no time that there is (22008). */
+const timeHint = 'Write a time such as 2026-11-21, 2026-11-21T08:00:00+01:00, today or yesterday.';
