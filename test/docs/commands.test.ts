@@ -47,7 +47,7 @@ describe('what the pages show to paste, on the demo', () => {
   /** Renewed by UPDATE_GOLDEN=1, and reviewed. */
   test.each([
     [audit, 11],
-    [dba, 2],
+    [dba, 4],
   ])('%s, as the owner of the database', async (page, count) => {
     const { ownerUrl } = (await findEmbeddedPostgres(demo.dataDir, createLog('error'))) ?? {};
     const client = new Client({ connectionString: ownerUrl });
