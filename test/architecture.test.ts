@@ -271,3 +271,22 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
 function withoutComments(source: string): string {
   return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 }
+
+test('one file can be read at once: it has at most 300 lines', async () => {
+  const long: string[] = [];
+  let count = 0;
+  for (const folder of ['src', 'plugins', 'packages', 'bench', 'test']) {
+    const files = await readdir(join(root, folder), { recursive: true });
+    for (const file of files.filter((name) => /\.(ts|css)$/.test(name) && !/(^|\/)node_modules\//.test(name))) {
+      const path = join(folder, file);
+      // A page has one style sheet, as each further one is a further request.
+      if (path === 'src/pages/browser/documentation.css') continue;
+      count++;
+      const lines = (await readFile(join(root, path), 'utf8')).split('\n').length - 1;
+      if (lines > 300) long.push(`${path}: ${lines}`);
+    }
+  }
+
+  expect(count).toBeGreaterThan(1000);
+  expect(long).toEqual([]);
+});

@@ -24,20 +24,15 @@ type Answer = { sentences: string; parts: Part[] };
 let demo: Demo;
 /** Ids by external identifier, as the application sees them. */
 let ids: Record<string, string>;
-const tokens: Record<'app' | 'basic' | 'ada' | 'grace' | 'konrad', string> = {
-  app: '',
-  basic: '',
-  ada: '',
-  grace: '',
-  konrad: '',
-};
+let tokens: Record<'app' | 'basic' | 'ada' | 'grace' | 'konrad', string>;
 
 beforeAll(async () => {
   demo = await startTestDemo();
-  tokens.app = await getDemoToken(demo);
-  tokens.basic = await getDemoToken(demo, 'basic');
-  for (const name of ['ada', 'grace', 'konrad'] as const)
-    tokens[name] = await getPersonsToken(demo, `${name}@demo.test`);
+  const personal = (name: string) => getPersonsToken(demo, `${name}@demo.test`);
+  tokens = {
+    ...{ app: await getDemoToken(demo), basic: await getDemoToken(demo, 'basic') },
+    ...{ ada: await personal('ada'), grace: await personal('grace'), konrad: await personal('konrad') },
+  };
   const { data } = await query(
     tokens.app,
     '{ app { units { nodes { id externalIdentifier } } users { nodes { id externalIdentifier cardAssignments { card { id } } } } } }',
