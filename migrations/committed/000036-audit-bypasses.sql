@@ -1,5 +1,5 @@
 --! Previous: sha1:6fd31fec187bb67f819e9e0c9b0065352132a66d
---! Hash: sha1:1d55715057a47f46f48a3e0f0c3e4a988eab0b96
+--! Hash: sha1:bdd4ad1f8335c0bc6caa829bc22c59d41cd342e1
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -20,63 +20,125 @@ create table audit.accepted (
 );
 -- Absent on purpose: an organization. What escapes row-level security escapes it for all of them.
 comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be so, each with its reason.';
-comment on column audit.accepted.hash is 'Of the function that was accepted. `npm run -s audit -- prove` finds a function that has changed since.';
+comment on column audit.accepted.hash is 'Of the function, or of the goal of a table or view, that was accepted. `npm run -s audit -- prove` says what has changed since.';
 
--- As rls-prover makes it of a function, or of a trigger's: of its body, language, settings and owner, and those of the functions that its text
--- calls, at any depth. A call is a name before a parenthesis.
-create function audit.hash_of(object text) returns text
-  language sql stable parallel safe
-  set search_path = pg_catalog, pg_temp
-as $$
+create function audit.called_in(text) returns setof oid
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  as $$
+  select p.oid
+  from regexp_matches($1,
+    '(?:("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\.\s*)?("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\(', 'g') as found (parts)
+  join pg_proc p on p.proname = case when parts[2] like '"%' then replace(substr(parts[2], 2, length(parts[2]) - 2), '""', '"') else lower(parts[2]) end
+  join pg_namespace n on n.oid = p.pronamespace
+  -- The 3,300 functions of PostgreSQL itself take most of the time, and cannot be accepted.
+  where n.nspname not in ('pg_catalog', 'information_schema')
+    and (parts[1] is null
+      or n.nspname = case when parts[1] like '"%' then replace(substr(parts[1], 2, length(parts[1]) - 2), '""', '"') else lower(parts[1]) end)
+  $$;
+comment on function audit.called_in(text) is 'The functions of the database that a text calls: a call is a name before a parenthesis.';
+
+-- As rls-prover makes it: of body, language, settings and owner, and those of the functions that the bodies call, at any depth.
+create function audit.hash_of_functions(functions oid[]) returns text
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  as $$
   with recursive called (oid) as (
-    select p.oid
-    from pg_proc p
-    join pg_namespace n on n.oid = p.pronamespace
-    -- The 3,300 functions of PostgreSQL itself take most of the time, and cannot be accepted.
-    where n.nspname not in ('pg_catalog', 'information_schema')
-      and (
-        format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) = regexp_replace(object, '^.*: (call|trigger) on ', '')
-        or p.oid in (
-          select t.tgfoid from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace tn on tn.oid = c.relnamespace
-          where object ~ ': trigger on ' and regexp_replace(object, '^.*: trigger on ', '') = format('%s on %I.%I', t.tgname, tn.nspname, c.relname))
-      )
+    select unnest(functions)
     union
-    select p.oid
+    select inner_call
     from called
     join pg_proc caller using (oid)
-    cross join regexp_matches(concat_ws(chr(10), caller.prosrc, pg_get_function_sqlbody(caller.oid)),
-      '(?:("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\.\s*)?("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\(', 'g') as found (parts)
-    join pg_proc p on p.proname = case when parts[2] like '"%' then replace(substr(parts[2], 2, length(parts[2]) - 2), '""', '"') else lower(parts[2]) end
-    join pg_namespace n on n.oid = p.pronamespace
-    where n.nspname not in ('pg_catalog', 'information_schema')
-      and (parts[1] is null
-        or n.nspname = case when parts[1] like '"%' then replace(substr(parts[1], 2, length(parts[1]) - 2), '""', '"') else lower(parts[1]) end)
+    cross join audit.called_in(concat_ws(chr(10), caller.prosrc, pg_get_function_sqlbody(caller.oid))) as inner_call
   ),
-  hashed (oid, own) as (
-    select p.oid, left(encode(sha256(convert_to(concat_ws(chr(10),
+  hashed (own) as (
+    select left(encode(sha256(convert_to(concat_ws(chr(10),
       p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16)
     from called join pg_proc p using (oid) join pg_language l on l.oid = p.prolang
   )
   select case count(*) when 0 then null when 1 then max(own)
     else left(encode(sha256(convert_to(string_agg(own, ' ' order by own collate "C"), 'UTF8')), 'hex'), 16) end
   from hashed
-$$;
-comment on function audit.hash_of(text) is 'A hash of what a function does, and with whose rights; null of anything else.';
+  $$;
+comment on function audit.hash_of_functions(oid[]) is 'A hash of what functions do, and with whose rights; null of none.';
+
+-- Of a goal of a table or view: what decides it and may change by a migration. Columns are not in it, since a new one changes no answer.
+create function audit.hash_of_goal(relation regclass, command text, who regrole) returns text
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  as $$
+  with recursive read (oid, command) as (
+    select relation::oid, hash_of_goal.command
+    union
+    -- What a view reads.
+    select d.refobjid, 'select'
+    from read
+    join pg_rewrite r on r.ev_class = read.oid
+    join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_class'::regclass
+  ),
+  part (text) as (
+    select concat_ws(' ', 'table', c.oid::regclass, c.relrowsecurity, c.relforcerowsecurity, c.reloptions,
+      case when c.relkind in ('v', 'm') then pg_get_viewdef(c.oid) end)
+    from read join pg_class c using (oid)
+    union all
+    select concat_ws(' ', 'policy', c.polrelid::regclass, c.polname, c.polcmd, c.polpermissive,
+      pg_get_expr(c.polqual, c.polrelid), 'check', pg_get_expr(c.polwithcheck, c.polrelid))
+    from read
+    join pg_policy c on c.polrelid = read.oid
+    where c.polcmd in ('*', case read.command when 'select' then 'r' when 'insert' then 'a' when 'update' then 'w' when 'delete' then 'd' end::"char")
+      and exists (select from unnest(c.polroles) as role where role = 0 or pg_has_role(who, role, 'member'))
+    union all
+    select concat_ws(' ', 'right', read.command, read.oid::regclass, a.attname)
+    from read
+    join pg_attribute a on a.attrelid = read.oid and a.attnum > 0 and not a.attisdropped
+    where read.command in ('select', 'insert', 'update') and not has_table_privilege(who, read.oid, read.command)
+      and has_column_privilege(who, read.oid, a.attnum, read.command)
+    union all
+    select concat_ws(' ', 'right', read.command, read.oid::regclass) from read where has_table_privilege(who, read.oid, read.command)
+    union all
+    select pg_get_triggerdef(t.oid)
+    from read
+    join pg_trigger t on t.tgrelid = read.oid and not t.tgisinternal
+    where t.tgtype & case read.command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 when 'truncate' then 32 else 0 end > 0
+  ),
+  whole (text) as (select string_agg(part.text, chr(10) order by part.text collate "C") from part)
+  select left(encode(sha256(convert_to(concat_ws(chr(10), whole.text, audit.hash_of_functions(array(select audit.called_in(whole.text)))), 'UTF8')), 'hex'), 16)
+  from whole
+  $$;
+comment on function audit.hash_of_goal(regclass, text, regrole) is
+  'A hash of what decides whether a role may give a command: the policies and rights for it, the triggers that it fires, what a view reads, and the functions that these call.';
+
+create function audit.hash_of(object text, who text) returns text
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  as $$
+  select case
+    when goal is null or goal[1] in ('call', 'trigger') then audit.hash_of_functions(array(
+      select p.oid
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where n.nspname not in ('pg_catalog', 'information_schema')
+        and format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) = coalesce(goal[2], object)
+      union
+      select t.tgfoid
+      from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
+      where goal[1] = 'trigger' and goal[2] = format('%s on %I.%I', t.tgname, n.nspname, c.relname)))
+    when to_regclass(goal[2]) is not null and to_regrole(who) is not null then audit.hash_of_goal(goal[2]::regclass, goal[1], who::regrole)
+  end
+  from (select regexp_match(object, '^.*?: (call|trigger|select|insert|update|delete|truncate) on (.*)$') as goal) as asked
+  $$;
+comment on function audit.hash_of(text, text) is 'A hash of what an acceptance is about: a function, or a goal of a table or view; null of anything else.';
 
 create function audit.note_hash() returns trigger
-  language plpgsql
-  set search_path = pg_catalog, pg_temp
-as $$
-begin
-  if new.kind in ('definer', 'invariant') then
-    new.hash := coalesce(new.hash, audit.hash_of(new.object));
-  end if;
-  return new;
-end
-$$;
-comment on function audit.note_hash() is 'Notes the hash of the function that is accepted.';
+  language plpgsql set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    if new.kind in ('definer', 'invariant') then
+      new.hash := coalesce(new.hash, audit.hash_of(new.object, new.who));
+    end if;
+    return new;
+  end
+  $$;
+comment on function audit.note_hash() is 'Notes the hash of what is accepted.';
 create trigger note_hash before insert on audit.accepted for each row execute function audit.note_hash();
-grant execute on function audit.hash_of(text), audit.note_hash() to graph_admin;
+grant execute on function
+  audit.called_in(text), audit.hash_of_functions(oid[]), audit.hash_of_goal(regclass, text, regrole), audit.hash_of(text, text), audit.note_hash()
+  to graph_admin;
 
 alter table audit.accepted enable row level security, force row level security;
 create policy all_graph_admin on audit.accepted for all to graph_admin using (true) with check (true);

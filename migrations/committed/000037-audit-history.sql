@@ -1,5 +1,5 @@
---! Previous: sha1:1d55715057a47f46f48a3e0f0c3e4a988eab0b96
---! Hash: sha1:05c6f03bd6473e1b1f4c77b1859395972a341d32
+--! Previous: sha1:bdd4ad1f8335c0bc6caa829bc22c59d41cd342e1
+--! Hash: sha1:8765e7ba6fd698bf34b735ca3cb4a2a745587740
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:05c6f03bd6473e1b1f4c77b1859395972a341d32
---! Hash: sha1:09ec7cb65fd28bc45e6abb19a6155f64d8e74450
+--! Previous: sha1:8765e7ba6fd698bf34b735ca3cb4a2a745587740
+--! Hash: sha1:847f0bce8cbd3b9c84ed14b8702f1ae0e23e87f6
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

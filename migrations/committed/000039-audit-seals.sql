@@ -1,5 +1,5 @@
---! Previous: sha1:09ec7cb65fd28bc45e6abb19a6155f64d8e74450
---! Hash: sha1:06f363804b09469769004c58dd1995b4a721ffb8
+--! Previous: sha1:847f0bce8cbd3b9c84ed14b8702f1ae0e23e87f6
+--! Hash: sha1:c9ea3a80131e56eeba7ab4763fc66b531fea2a41
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

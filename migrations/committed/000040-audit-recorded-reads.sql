@@ -1,5 +1,5 @@
---! Previous: sha1:06f363804b09469769004c58dd1995b4a721ffb8
---! Hash: sha1:3656d61b1b68bd8869d9347691c4271e7a5bc50b
+--! Previous: sha1:c9ea3a80131e56eeba7ab4763fc66b531fea2a41
+--! Hash: sha1:45b4804ba8b0321974516f57765d4920279c3f80
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:3656d61b1b68bd8869d9347691c4271e7a5bc50b
---! Hash: sha1:1b01ac19a98b4de0f7fdb559738abc378492fec6
+--! Previous: sha1:45b4804ba8b0321974516f57765d4920279c3f80
+--! Hash: sha1:27055dfd356227a4ae56b303729ddb21f0c09c6a
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:1b01ac19a98b4de0f7fdb559738abc378492fec6
---! Hash: sha1:bec5bbafa8d69361308fc6136053a556f9602de7
+--! Previous: sha1:27055dfd356227a4ae56b303729ddb21f0c09c6a
+--! Hash: sha1:c6b106017fdbcab074a03b6ecfb452b182d14052
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:bec5bbafa8d69361308fc6136053a556f9602de7
---! Hash: sha1:23afe9279388a7b5405ee39ce3e372b2aea8b810
+--! Previous: sha1:c6b106017fdbcab074a03b6ecfb452b182d14052
+--! Hash: sha1:3736b4e0a88660b6ebb87abf2c5206fa5b050770
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:23afe9279388a7b5405ee39ce3e372b2aea8b810
---! Hash: sha1:6c36c9591c6f42a1657404b06e370bc92e7fb6c6
+--! Previous: sha1:3736b4e0a88660b6ebb87abf2c5206fa5b050770
+--! Hash: sha1:ca6f2a8192c8740e8bc29ca91c493d43ccb0c2ca
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

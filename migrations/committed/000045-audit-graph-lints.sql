@@ -1,5 +1,5 @@
---! Previous: sha1:6c36c9591c6f42a1657404b06e370bc92e7fb6c6
---! Hash: sha1:eb699160952c57544a366a0c5668cf1a4fd16911
+--! Previous: sha1:ca6f2a8192c8740e8bc29ca91c493d43ccb0c2ca
+--! Hash: sha1:41cf57ffc3744337be3e7af57a8ec1e3c75c7375
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:eb699160952c57544a366a0c5668cf1a4fd16911
---! Hash: sha1:43d9cbb919b69fb5e863820568a39d71d4388b9a
+--! Previous: sha1:41cf57ffc3744337be3e7af57a8ec1e3c75c7375
+--! Hash: sha1:a614b4ec63d46031cba353daee72d0b0318de8d1
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

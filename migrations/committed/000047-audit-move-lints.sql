@@ -1,5 +1,5 @@
---! Previous: sha1:43d9cbb919b69fb5e863820568a39d71d4388b9a
---! Hash: sha1:ab1741d67dba6c7df2d3a36c5c463a99d5067cfe
+--! Previous: sha1:a614b4ec63d46031cba353daee72d0b0318de8d1
+--! Hash: sha1:fa627f83eb2fdd168f42a29a1dc61eb32c9fa3a4
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

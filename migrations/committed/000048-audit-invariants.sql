@@ -1,5 +1,5 @@
---! Previous: sha1:ab1741d67dba6c7df2d3a36c5c463a99d5067cfe
---! Hash: sha1:33cb61ca8b604db5454259f17505be3ffe48b919
+--! Previous: sha1:fa627f83eb2fdd168f42a29a1dc61eb32c9fa3a4
+--! Hash: sha1:afab9b16d06262fdcd18587b0afbdc1436f6b731
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:33cb61ca8b604db5454259f17505be3ffe48b919
---! Hash: sha1:d66868632630820b85670c179dee7cce04693905
+--! Previous: sha1:afab9b16d06262fdcd18587b0afbdc1436f6b731
+--! Hash: sha1:207cddb34ea20679988fdc09260dd1fd8da4fc24
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

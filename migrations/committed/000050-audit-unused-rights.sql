@@ -1,5 +1,5 @@
---! Previous: sha1:d66868632630820b85670c179dee7cce04693905
---! Hash: sha1:50c5d6b1ff3f7ad7f84549cee20836e371bd4a5a
+--! Previous: sha1:207cddb34ea20679988fdc09260dd1fd8da4fc24
+--! Hash: sha1:fc2dd0a0374d3ff99a65a68a23a3a272ef513595
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

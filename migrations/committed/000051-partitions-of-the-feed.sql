@@ -1,5 +1,5 @@
---! Previous: sha1:50c5d6b1ff3f7ad7f84549cee20836e371bd4a5a
---! Hash: sha1:1cec0da85e99b09c51eabadbfc4b217bb9ae20dd
+--! Previous: sha1:fc2dd0a0374d3ff99a65a68a23a3a272ef513595
+--! Hash: sha1:77703be43253ac48e661a8450667050a1e316f55
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

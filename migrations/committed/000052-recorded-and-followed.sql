@@ -1,5 +1,5 @@
---! Previous: sha1:1cec0da85e99b09c51eabadbfc4b217bb9ae20dd
---! Hash: sha1:d690c70e174d3ed6d0af4b2e59a16bbf1800a8f1
+--! Previous: sha1:77703be43253ac48e661a8450667050a1e316f55
+--! Hash: sha1:c3fe205f285cb33e3c91b1aac645a522bacf2858
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:d690c70e174d3ed6d0af4b2e59a16bbf1800a8f1
---! Hash: sha1:36dcf50c64bf6196249d1dcd067e808b9cdd4fa9
+--! Previous: sha1:c3fe205f285cb33e3c91b1aac645a522bacf2858
+--! Hash: sha1:98c4e06919bea7f5c3ede754c931d7f47526565c
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

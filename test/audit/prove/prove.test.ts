@@ -84,6 +84,12 @@ test('a violation is accepted for one goal, with a reason', async () => {
     ['claims', 'refuted'],
     ['organization', 'refuted'],
   ]);
+
+  const changed = 'create policy more on app_public.cards for select to graph_basic using (name is null);';
+  const judgements = openOf(await proving.judgeAfter(open + accept('basic') + changed, about('app_public.cards')));
+  expect(judgements.filter(({ invariant }) => invariant === 'basic')).toMatchObject([
+    { verdict: 'refuted', why: expect.stringContaining('it has changed since it was accepted') },
+  ]);
 });
 
 // What else such functions and views are asked is tested with the package.

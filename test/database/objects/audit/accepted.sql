@@ -9,7 +9,7 @@ create table audit.accepted (
   constraint accepted_reason_text CHECK (char_length(reason) >= 1 AND char_length(reason) <= 2000)
 );
 comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be so, each with its reason.';
-comment on column audit.accepted.hash is 'Of the function that was accepted. `npm run -s audit -- prove` finds a function that has changed since.';
+comment on column audit.accepted.hash is 'Of the function, or of the goal of a table or view, that was accepted. `npm run -s audit -- prove` says what has changed since.';
 
 alter table audit.accepted enable row level security, force row level security;
 

@@ -3,12 +3,12 @@ CREATE OR REPLACE FUNCTION audit.note_hash()
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-begin
-  if new.kind in ('definer', 'invariant') then
-    new.hash := coalesce(new.hash, audit.hash_of(new.object));
-  end if;
-  return new;
-end
-$function$;
-comment on function audit.note_hash() is 'Notes the hash of the function that is accepted.';
+  begin
+    if new.kind in ('definer', 'invariant') then
+      new.hash := coalesce(new.hash, audit.hash_of(new.object, new.who));
+    end if;
+    return new;
+  end
+  $function$;
+comment on function audit.note_hash() is 'Notes the hash of what is accepted.';
 grant execute on function audit.note_hash() to graph_admin;

@@ -1,0 +1,97 @@
+import { rolledBack } from '../../../src/database/pool/rolledBack.ts';
+import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
+
+// An acceptance holds for what was looked at: the database keeps a hash of it.
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createTestDatabase();
+});
+afterAll(() => database.drop());
+
+const before = `
+  create function app_hidden.is_known(text) returns boolean language sql stable as $$ select $1 is null $$;
+  create function app_hidden.is_open(text) returns boolean language sql stable as $$ select app_hidden.is_known($1) $$;
+  alter policy select_graph_basic on app_public.cards using (app_hidden.is_open(name));
+  create view app_public.names with (security_invoker = true) as select name from app_public.cards;
+  grant select on app_public.names to graph_basic`;
+
+/** Whether an acceptance from before the statement is one of what is there after it. */
+const isKept = (goal: string, role: string, statement: string) =>
+  rolledBack(database.owner, async (client) => {
+    await client.query(before);
+    await client.query('insert into audit.accepted values ($1, $2, $3, $4)', ['invariant', goal, role, 'For a test.']);
+    await client.query(statement);
+    const { rows } = await client.query<{ isKept: boolean; hash: string }>(
+      `select hash, hash = audit.hash_of(object, who) as "isKept" from audit.accepted where object = $1 and who = $2`,
+      [goal, role],
+    );
+    expect(rows).toEqual([{ hash: expect.stringMatching(/^[0-9a-f]{16}$/), isKept: expect.any(Boolean) }]);
+    return rows[0]?.isKept;
+  });
+
+const reading = (statement: string) => isKept('basic: select on app_public.cards', 'graph_basic', statement);
+const deleting = (statement: string) => isKept('own: delete on app_public.cards', 'graph_app', statement);
+
+test.each([
+  ['a condition', 'alter policy select_graph_basic on app_public.cards using (true)'],
+  ['another policy', 'create policy more on app_public.cards for select to graph_basic using (false)'],
+  ['a policy of all commands', 'create policy more on app_public.cards to graph_basic using (false)'],
+  ['a policy of everybody', 'create policy more on app_public.cards for select to public using (false)'],
+  ['a policy less', 'drop policy select_graph_basic on app_public.cards'],
+  ['a right', 'revoke select on app_public.cards from graph_basic'],
+  [
+    'a right to columns',
+    'revoke select on app_public.cards from graph_basic; grant select (name) on app_public.cards to graph_basic',
+  ],
+  ['row security', 'alter table app_public.cards no force row level security'],
+  [
+    'a function',
+    `create or replace function app_hidden.is_open(text) returns boolean language sql stable as 'select true'`,
+  ],
+  [
+    'a function that it calls',
+    `create or replace function app_hidden.is_known(text) returns boolean language sql stable as 'select true'`,
+  ],
+  ['the owner of a function', 'alter function app_hidden.is_known(text) owner to graph_helper'],
+])('does not outlive a change of %s', async (_what, statement) => {
+  expect(await reading(statement)).toBe(false);
+  expect(await isKept('basic: select on app_public.names', 'graph_basic', statement)).toBe(false);
+});
+
+test('does not outlive a change of a trigger that the command fires', async () => {
+  const trigger = (event: string) => `
+    create function app_hidden.act() returns trigger language plpgsql as $$ begin return old; end $$;
+    create trigger act before ${event} on app_public.cards for each row execute function app_hidden.act();`;
+
+  expect(await deleting(trigger('delete'))).toBe(false);
+  expect(await deleting(trigger('insert or delete'))).toBe(false);
+  expect(await deleting(trigger('insert'))).toBe(true);
+});
+
+test('does not outlive a change of the query of a view', async () => {
+  const query =
+    'create or replace view app_public.names with (security_invoker = true) as select upper(name) as name from app_public.cards';
+
+  expect(await isKept('basic: select on app_public.names', 'graph_basic', query)).toBe(false);
+  expect(await reading(query)).toBe(true);
+});
+
+test.each([
+  ['a column', 'alter table app_public.cards add column color text'],
+  ['an index', 'create index on app_public.cards (name)'],
+  ['a policy of another command', 'create policy more on app_public.cards for delete to graph_basic using (true)'],
+  ['a policy of another role', 'create policy more on app_public.cards for select to graph_user using (true)'],
+  ['a right of another role', 'revoke select on app_public.cards from graph_user'],
+  ['another table', 'create policy more on app_public.users for select to graph_basic using (true)'],
+])('outlives a change of %s', async (_what, statement) => {
+  expect(await reading(statement)).toBe(true);
+});
+
+test('of the baseline holds', async () => {
+  const { rows } = await database.owner.query(
+    `select object, who from audit.accepted where kind in ('invariant', 'definer') and hash is distinct from audit.hash_of(object, who)`,
+  );
+
+  expect(rows).toEqual([]);
+});

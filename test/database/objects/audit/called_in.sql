@@ -1,0 +1,18 @@
+CREATE OR REPLACE FUNCTION audit.called_in(text)
+ RETURNS SETOF oid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select p.oid
+  from regexp_matches($1,
+    '(?:("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\.\s*)?("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\(', 'g') as found (parts)
+  join pg_proc p on p.proname = case when parts[2] like '"%' then replace(substr(parts[2], 2, length(parts[2]) - 2), '""', '"') else lower(parts[2]) end
+  join pg_namespace n on n.oid = p.pronamespace
+  -- The 3,300 functions of PostgreSQL itself take most of the time, and cannot be accepted.
+  where n.nspname not in ('pg_catalog', 'information_schema')
+    and (parts[1] is null
+      or n.nspname = case when parts[1] like '"%' then replace(substr(parts[1], 2, length(parts[1]) - 2), '""', '"') else lower(parts[1]) end)
+  $function$;
+comment on function audit.called_in(text) is 'The functions of the database that a text calls: a call is a name before a parenthesis.';
+grant execute on function audit.called_in(text) to graph_admin;
