@@ -25,7 +25,11 @@ export async function findViolations(
 ): Promise<Violation[]> {
   await proving.options.examples?.insert(client);
   const has = (text: string) => statements.some((one) => one.includes(text));
-  await client.query(idsIn([items, ...links.filter(({ column }) => has(column)).map(({ link }) => link)].join(';')));
+  await client.query(idsIn(items));
+  // A trigger that was drawn may refuse an update.
+  const linked = links.filter(({ column }) => has(column)).map(({ link }) => link);
+  await client.query(`set local session_replication_role = replica; ${idsIn(linked.join(';'))}`);
+  await client.query('set local session_replication_role = origin');
   const before = rowsOf(await client.query(snapshot));
   const isThere = (name: string) => /^(users|notes|tenant_id|user_id)$/.test(name) || has(`app.${name}`);
   const possible = acts.filter((act) => [...act.matchAll(/\bapp\.(\w+)/g)].every(([, name = '']) => isThere(name)));
