@@ -63,7 +63,7 @@ async function settingsFor({ server, port, users, preparesStatements }: Place): 
   const replacements: [RegExp, string][] = [
     [
       /^graph = host=primary port=5432 dbname=graph /m,
-      `* = host=${server.searchParams.get('host')} port=${server.searchParams.get('port')} `,
+      `* = host=${server.searchParams.get('host') ?? server.hostname} port=${server.searchParams.get('port') ?? server.port} `,
     ],
     [/^listen_addr = .*/m, 'listen_addr = 127.0.0.1'],
     [/^listen_port = .*/m, `listen_port = ${port}`],

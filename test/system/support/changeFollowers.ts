@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
+import { hasCode } from '../../../src/errors/hasCode.ts';
 import { type OpenStream, openStream } from '../../graphql/changes/eventStream.ts';
 import { type Change, pageQuery } from '../../graphql/changes/feed.ts';
 import { ask } from '../../graphql/client.ts';
@@ -89,7 +90,9 @@ export function startFollower(name: string, source: Source, typeNames: readonly 
 class Cut extends Error {}
 
 const isNetwork = (error: unknown) =>
-  error instanceof TypeError || (error instanceof Error && ['AbortError', 'TimeoutError'].includes(error.name));
+  error instanceof TypeError ||
+  hasCode(error, 'ECONNREFUSED', 'ECONNRESET') ||
+  (error instanceof Error && ['AbortError', 'TimeoutError'].includes(error.name));
 
 /** Page by page. */
 export function pagesOf(serviceUrl: () => string, { app }: Tenant, first: number): Source {
