@@ -33,8 +33,8 @@ export async function readInvariants(client: ClientBase): Promise<Required<Invar
 
 /**
  * The rows of `audit.accepted` that are for the prover.
- * A function is accepted with its hash, and for its calls, or for the triggers that call it. Of a goal of a table or view the database keeps
- * a hash of its own, so that an acceptance is the prover's as long as this hash is the same.
+ * A function is accepted with its hash, and for its calls, or for the triggers that call it.
+ * For a goal of a table or view, the database makes a hash of its own. The prover cannot compare it, and gets null while it is the same.
  */
 async function readAccepted(client: ClientBase): Promise<Acceptance[]> {
   const { rows } = await client.query<{
@@ -43,22 +43,21 @@ async function readAccepted(client: ClientBase): Promise<Acceptance[]> {
     who: string;
     reason: string;
     hash: string | null;
-    hash_now: string | null;
     is_trigger: boolean;
   }>(
-    `select a.kind, a.object, a.who, a.reason, a.hash, audit.hash_of(a.object, a.who) as hash_now,
+    `select a.kind, a.object, a.who, a.reason,
+       case
+         when a.object !~ ': (select|insert|update|delete|truncate) on ' then a.hash
+         when a.hash is distinct from audit.hash_of(a.object, a.who) then coalesce(a.hash, 'none')
+       end as hash,
        coalesce((select p.prorettype = 'trigger'::regtype from audit.functions f join pg_proc p on p.oid = f.function where f.name = a.object), false) as is_trigger
      from audit.accepted a where a.kind in ('invariant', 'definer')`,
   );
-  return rows.flatMap(({ kind, object, who: role, reason, hash, hash_now: now, is_trigger: isTrigger }) => {
+  return rows.flatMap(({ kind, object, who: role, reason, hash, is_trigger: isTrigger }) => {
     if (kind === 'definer')
       return [{ invariant: kind, relation: object, command: isTrigger ? 'trigger' : 'call', role, reason, hash }];
     const [, invariant, command, relation] = /^(.*?): (\w+) on (.*)$/s.exec(object) ?? [];
-    if (!invariant || !command || !relation) return [];
-    const isOfFunction = command === 'call' || command === 'trigger';
-    return [
-      { invariant, relation, command, role, reason, hash: isOfFunction ? hash : hash === now ? null : `${hash}` },
-    ];
+    return invariant && command && relation ? [{ invariant, relation, command, role, reason, hash }] : [];
   });
 }
 
