@@ -41,7 +41,7 @@ export function serverClient({ connectMs, preparesStatements, onStalePlan }: Ser
 type Plans = {
   generation: string;
   /** Begins the next generation, unless this one has ended already. */
-  replace(generation: string): void;
+  replace(generation: string | null): void;
 };
 
 /** Whether statements with a name are prepared on this connection. */
@@ -52,8 +52,8 @@ const BaseClient = Client as unknown as new (config?: ClientConfig) => Client & 
 class PreparingClient extends BaseClient {
   readonly #plans: Plans;
   /**
-   * Set by the first statement that is prepared: whoever connects while a generation ends belongs to the next.
-   * With the one from before, its plans would outlive the changes that come after.
+   * Null until the first statement is prepared: a connection that is opened while a generation ends has the next one.
+   * With the name of the one before, it would stay in the pool when its plans become stale.
    */
   #generation: string | null = null;
 
@@ -69,7 +69,7 @@ class PreparingClient extends BaseClient {
   }
 
   override _handleErrorMessage(message: unknown): void {
-    if (isStalePlan(message) && this.#generation !== null) this.#plans.replace(this.#generation);
+    if (isStalePlan(message)) this.#plans.replace(this.#generation);
     const { name } = this._getActiveQuery() ?? {};
     // PgBouncer records the name even so, and closes the connection if it parses the name again.
     if (name && !(name in this.connection.parsedStatements)) retire(this);
