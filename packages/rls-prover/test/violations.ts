@@ -159,7 +159,8 @@ function violationsOf(
     if (was && is && JSON.stringify(was) === JSON.stringify(is)) continue;
     const table = key.split(' ')[0];
     const change = was ? (is ? 'update' : 'delete') : 'insert';
-    // By the command on its table, a view of it or a parent, or by an action of a foreign key, which may come back to the same table.
+    // The command on the table, a view of it or a parent may be the cause. So may an action of a foreign key, also one that comes back to the
+    // table.
     const isPlain = command === change || (command === 'truncate' && change === 'delete');
     const byAction = table === target ? (isPlain ? [] : [change]) : ['delete', 'update'];
     const places = [`${command} on app.${target}`, ...byAction.map((action) => `${action} on app.${table}`)];

@@ -15,7 +15,7 @@ export function limitExceeded(limit: Limit, max: number): GraphQLError {
   return refusal('LIMIT_EXCEEDED', `${allowed}: ${advice[limit]}.`, { limit });
 }
 
-/** What a client does, as the table of docs/for-a-client.md says it. */
+/** The remedy for a client; the table of docs/for-a-client.md has the same. */
 export const advice: Readonly<Record<Limit, string>> = {
   body: 'send fewer rows of a sync at once',
   document: 'put values into variables',
