@@ -1,4 +1,5 @@
 import { createTenant, createUnit, createViewer, type OwnGraphTest, startGraphTest } from '../graphql/support.ts';
+import { until } from '../support/until.ts';
 import { evaluate, question } from './support.ts';
 
 let graph: OwnGraphTest;
@@ -28,7 +29,7 @@ test('doors are answered while a migration changes the type of the decision', as
     for (const change of ['add attribute spare text', 'drop attribute spare']) {
       const before = asked;
       await graph.database.owner.query(`alter type app_public.access_decision ${change}`);
-      while (asked < before + 6) await new Promise(setImmediate);
+      await until(() => asked >= before + 6);
     }
   }
 

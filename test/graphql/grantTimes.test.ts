@@ -1,6 +1,6 @@
 import { shareService } from '../support/sharedService.ts';
 import { until } from '../support/until.ts';
-import { future, type Grant, later, mayEnterAny, past, readGrants, shown } from './grants.ts';
+import { future, type Grant, giveAccess, later, mayEnterAny, past, readGrants, shown } from './grants.ts';
 import { type Mutate, mutating } from './mutating.ts';
 import {
   ask,
@@ -33,8 +33,7 @@ beforeEach(async () => {
 });
 
 const pair = () => ({ userId: ada.id, unitId: floor.id });
-const give = async (args: object) =>
-  ((await mutate('accessGrant', { ...pair(), ...args }, shown)) as { accessGrant: Grant }).accessGrant;
+const give = (args: object) => giveAccess(mutate, { ...pair(), ...args });
 const times = ({ validFrom, validUntil }: Grant) => [validFrom, validUntil].map((at) => at && Date.parse(at));
 const mayEnter = () => mayEnterAny(graph, ada.token);
 

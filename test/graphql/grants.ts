@@ -1,3 +1,4 @@
+import type { Mutate } from './mutating.ts';
 import { type GraphTest, read } from './support.ts';
 
 /** The selection of a mutation that makes or withdraws a grant. */
@@ -9,6 +10,10 @@ export const [past, future, later] = [
   '2190-01-01T00:00:00+00:00',
   '2190-01-02T00:00:00+00:00',
 ];
+
+/** Makes a grant, or changes its times. */
+export const giveAccess = async (mutate: Mutate, args: object) =>
+  ((await mutate('accessGrant', args, shown)) as { accessGrant: Grant }).accessGrant;
 
 /** The names of the units that the person of the token may enter. */
 export const seenBy = async (graph: GraphTest, token: string) =>

@@ -1,5 +1,5 @@
 import { shareService } from '../support/sharedService.ts';
-import { future, type Grant, mayEnterAny, past, readGrants, shown } from './grants.ts';
+import { future, type Grant, giveAccess, mayEnterAny, past, readGrants, shown } from './grants.ts';
 import { type Mutate, mutating } from './mutating.ts';
 import {
   ask,
@@ -33,8 +33,7 @@ beforeEach(async () => {
 });
 
 const pair = () => ({ userId: ada.id, unitId: floor.id });
-const give = async (args: object) =>
-  ((await mutate('accessGrant', { ...pair(), ...args }, shown)) as { accessGrant: Grant }).accessGrant;
+const give = (args: object) => giveAccess(mutate, { ...pair(), ...args });
 const mayEnter = () => mayEnterAny(graph, ada.token);
 
 test('a user, a unit and a source have one grant, and each is revoked by itself', async () => {

@@ -80,3 +80,9 @@ export async function userRows(tenant: Tenant) {
   );
   return Object.fromEntries(found.map((row) => [row.external_identifier, row]));
 }
+
+/** Two users, as a client syncs them. */
+export const [ada, bob] = [
+  { externalIdentifier: 'ada', fullName: 'Ada', email: 'ada@acme.test' },
+  { externalIdentifier: 'bob', fullName: 'Bob', email: 'bob@acme.test' },
+];

@@ -12,7 +12,7 @@ import {
   read,
   type Tenant,
 } from './support.ts';
-import { asOwner, syncUsers, untilBlocked, userRows } from './sync.ts';
+import { ada, asOwner, bob, syncUsers, untilBlocked, userRows } from './sync.ts';
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -25,10 +25,6 @@ beforeEach(async () => {
 
 const sync = (users: object[], dryRun?: boolean) => syncUsers(graph, tenant, users, dryRun);
 const rows = () => userRows(tenant);
-const [ada, bob] = [
-  { externalIdentifier: 'ada', fullName: 'Ada', email: 'ada@acme.test' },
-  { externalIdentifier: 'bob', fullName: 'Bob', email: 'bob@acme.test' },
-];
 
 describe('usersSync', () => {
   it('creates what is new, changes what differs, leaves the rest untouched, in the order of the rows', async () => {

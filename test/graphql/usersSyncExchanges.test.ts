@@ -1,6 +1,6 @@
 import { shareService } from '../support/sharedService.ts';
 import { ask, createTenant, type GraphTest, newExternalToken, type Tenant } from './support.ts';
-import { asOwner, syncUsers, userRows } from './sync.ts';
+import { ada, asOwner, bob, syncUsers, userRows } from './sync.ts';
 
 // Addresses and tokens that pass from one user to another in one sync.
 
@@ -15,10 +15,6 @@ beforeEach(async () => {
 
 const sync = (users: object[], dryRun?: boolean) => syncUsers(graph, tenant, users, dryRun);
 const rows = () => userRows(tenant);
-const [ada, bob] = [
-  { externalIdentifier: 'ada', fullName: 'Ada', email: 'ada@acme.test' },
-  { externalIdentifier: 'bob', fullName: 'Bob', email: 'bob@acme.test' },
-];
 
 describe('usersSync', () => {
   it('lets addresses change hands, and refuses all that depend on a row that is refused', async () => {

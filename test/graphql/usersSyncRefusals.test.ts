@@ -1,6 +1,6 @@
 import { shareService } from '../support/sharedService.ts';
 import { ask, createTenant, type GraphTest, newExternalToken, type Tenant } from './support.ts';
-import { syncUsers, userRows } from './sync.ts';
+import { ada, bob, syncUsers, userRows } from './sync.ts';
 
 // The rows of usersSync that are refused, and why.
 
@@ -15,10 +15,6 @@ beforeEach(async () => {
 
 const sync = (users: object[], dryRun?: boolean) => syncUsers(graph, tenant, users, dryRun);
 const rows = () => userRows(tenant);
-const [ada, bob] = [
-  { externalIdentifier: 'ada', fullName: 'Ada', email: 'ada@acme.test' },
-  { externalIdentifier: 'bob', fullName: 'Bob', email: 'bob@acme.test' },
-];
 
 describe('usersSync', () => {
   it('refuses a row by itself, in the words of userCreate', async () => {

@@ -2,7 +2,7 @@ import { settled as changesSettled } from '../graphql/changes/feed.ts';
 import { type Mutate, mutating } from '../graphql/mutating.ts';
 import { createTenant, createUser, type OwnGraphTest, read, startGraphTest, type Tenant } from '../graphql/support.ts';
 import { until } from '../support/until.ts';
-import { type Created, readDeliveries, released } from './deliveries.ts';
+import { type Created, readDeliveries, released, untilSettled } from './deliveries.ts';
 import { type Receiver, startReceiver, verified } from './receiver.ts';
 import { startTestWorker, type TestWorker } from './worker.ts';
 
@@ -37,8 +37,7 @@ const create = async (args: object = {}) =>
   (await mutate('webhookCreate', { url: receiver.url, ...args }, 'secret webhook { id enabled }')) as Created;
 
 const deliveries = (args = '') => readDeliveries(graph, tenant, args);
-const settled = (count: number, outcome: string) =>
-  until(async () => (await deliveries()).filter((delivery) => delivery.outcome === outcome).length === count);
+const settled = (count: number, outcome: string) => untilSettled(graph, tenant, count, outcome);
 const attempted = (attempts: number) => until(async () => (await deliveries())[0]?.attempts === attempts);
 const isReleased = () => released(tenant);
 const isDueNow = () =>

@@ -3,8 +3,8 @@ import { settled } from '../graphql/changes/feed.ts';
 import { mutating } from '../graphql/mutating.ts';
 import { createTenant, createUser, type OwnGraphTest, startGraphTest, type Tenant } from '../graphql/support.ts';
 import { until } from '../support/until.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
-import { countDeliveries, startTestWorker, type TestWorker } from './worker.ts';
+import { idsOf, type Receiver, startReceiver } from './receiver.ts';
+import { countDeliveries, startTestWorker, type TestWorker, untilDelivered } from './worker.ts';
 
 // Webhooks and deliveries that clients change while a worker sends them.
 
@@ -25,9 +25,8 @@ afterEach(async () => {
 });
 
 const create = (url = receiver.url, of = tenant) => mutating(graph, of)('webhookCreate', { url }, 'secret');
-const idsOf = ({ received }: Receiver) => received.map(({ headers }) => headers['webhook-id']);
 const count = (condition: string) => countDeliveries(graph.database, condition);
-const delivered = (wanted: number) => until(async () => (await count("outcome = 'DELIVERED'")) === wanted);
+const delivered = (wanted: number) => untilDelivered(graph.database, wanted);
 
 describe('a transaction of a client that is open', () => {
   /** It has begun after these changes, since the feed ends at the oldest open transaction. */

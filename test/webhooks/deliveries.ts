@@ -26,6 +26,13 @@ export async function readDeliveries(
   return app.webhooks.nodes.flatMap(({ deliveries: { nodes } }) => nodes);
 }
 
+/** Resolves when so many deliveries of an organization have this outcome. */
+export const untilSettled = (graph: Pick<GraphTest, 'url'>, tenant: Tenant, count: number, outcome: string) =>
+  until(async () => {
+    const deliveries = await readDeliveries(graph, tenant, '');
+    return deliveries.filter((delivery) => delivery.outcome === outcome).length === count;
+  });
+
 /** Resolves when the worker no longer holds the organization's webhook as it has read it. */
 export const released = ({ owner, organizationId }: Tenant) =>
   until(async () => {

@@ -56,3 +56,6 @@ export const verified = (secret: string, { body, headers }: Received) =>
     timestamp: string;
     data: { operation: string; typeName: string; id: string; fields: string[]; relatedIds?: string[]; cursor: string };
   };
+
+/** The ids of the deliveries that came in, in their order. */
+export const idsOf = ({ received }: Receiver) => received.map(({ headers }) => headers['webhook-id']);

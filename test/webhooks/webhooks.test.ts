@@ -10,8 +10,7 @@ import {
   startGraphTest,
   type Tenant,
 } from '../graphql/support.ts';
-import { until } from '../support/until.ts';
-import { type Created, readDeliveries, released } from './deliveries.ts';
+import { type Created, readDeliveries, released, untilSettled } from './deliveries.ts';
 import { type Receiver, startReceiver, verified } from './receiver.ts';
 import { startTestWorker, type TestWorker } from './worker.ts';
 
@@ -44,8 +43,7 @@ const create = async (args: object = {}) =>
   (await mutate('webhookCreate', { url: receiver.url, ...args }, 'secret webhook { id enabled }')) as Created;
 
 const deliveries = (args = '') => readDeliveries(graph, tenant, args);
-const settled = (count: number, outcome: string) =>
-  until(async () => (await deliveries()).filter((delivery) => delivery.outcome === outcome).length === count);
+const settled = (count: number, outcome: string) => untilSettled(graph, tenant, count, outcome);
 const isReleased = () => released(tenant);
 
 test('a change is delivered, signed as Standard Webhooks say', async () => {

@@ -8,6 +8,7 @@ import { startWebhooks } from '../../src/webhooks/startWebhooks.ts';
 import { preparedStatements, type TestDatabase } from '../support/database.ts';
 import { opened } from '../support/openThings.ts';
 import { testSecretKey } from '../support/service.ts';
+import { until } from '../support/until.ts';
 
 export type TestWorker = { readonly logs: string[]; stop(): Promise<void> };
 
@@ -55,6 +56,10 @@ export async function countDeliveries({ owner }: TestDatabase, condition: string
   );
   return rows[0].found as number;
 }
+
+/** Resolves when so many deliveries of a database have been taken. */
+export const untilDelivered = (database: TestDatabase, wanted: number) =>
+  until(async () => (await countDeliveries(database, "outcome = 'DELIVERED'")) === wanted);
 
 /** The names of tables and rows in the graph. Databases of one template share them, since a schema takes longer to build than most workers run. */
 async function namingOf(pool: Pool): Promise<Naming> {

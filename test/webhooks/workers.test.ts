@@ -6,8 +6,8 @@ import { createTenant, createUser, type OwnGraphTest, read, startGraphTest, type
 import { startProcess } from '../support/process.ts';
 import { startTestService, testSecretKey } from '../support/service.ts';
 import { until } from '../support/until.ts';
-import { type Receiver, startReceiver } from './receiver.ts';
-import { countDeliveries, startTestWorker } from './worker.ts';
+import { idsOf, type Receiver, startReceiver } from './receiver.ts';
+import { countDeliveries, startTestWorker, untilDelivered } from './worker.ts';
 
 let graph: OwnGraphTest;
 let tenant: Tenant;
@@ -26,9 +26,8 @@ afterEach(async () => {
 });
 
 const create = (url = receiver.url, of = tenant) => mutating(graph, of)('webhookCreate', { url }, 'secret');
-const idsOf = ({ received }: Receiver) => received.map(({ headers }) => headers['webhook-id']);
 const count = (condition: string) => countDeliveries(graph.database, condition);
-const delivered = (wanted: number) => until(async () => (await count("outcome = 'DELIVERED'")) === wanted);
+const delivered = (wanted: number) => untilDelivered(graph.database, wanted);
 
 test('two workers deliver each change once', async () => {
   const others = [await startReceiver(), await startReceiver()];
