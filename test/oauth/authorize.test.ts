@@ -1,23 +1,11 @@
-import { answerOf, createPkce, exchange, only, redirectUri, requestOf, Visitor } from './authorizeSupport.ts';
-import {
-  asClient,
-  bearer,
-  createApplication,
-  createUser,
-  type OauthTest,
-  send,
-  shareOauthTest,
-  type TestApplication,
-  type TestUser,
-} from './support.ts';
+import { answerOf, createPkce, exchange, only, requestOf, shareAuthorization, Visitor } from './authorizeSupport.ts';
+import { asClient, bearer, type OauthTest, send, type TestApplication, type TestUser } from './support.ts';
 
 let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
-  application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
-  user = await createUser(oauth);
+  ({ oauth, application, user } = await shareAuthorization());
 });
 
 test('a person signs in, allows it, and the client gets tokens for the code', async () => {

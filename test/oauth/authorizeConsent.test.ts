@@ -4,18 +4,11 @@ import {
   countCodesOf,
   expectForbidden,
   type Form,
-  redirectUri,
   requestOf,
+  shareAuthorization,
   Visitor,
 } from './authorizeSupport.ts';
-import {
-  createApplication,
-  createUser,
-  type OauthTest,
-  shareOauthTest,
-  type TestApplication,
-  type TestUser,
-} from './support.ts';
+import { createUser, type OauthTest, type TestApplication, type TestUser } from './support.ts';
 
 // The question of the authorization endpoint, and the one answer to it that counts.
 
@@ -23,9 +16,7 @@ let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
-  application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
-  user = await createUser(oauth);
+  ({ oauth, application, user } = await shareAuthorization());
 });
 
 const json = { Accept: 'application/json' };

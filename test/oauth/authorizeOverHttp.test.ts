@@ -1,12 +1,5 @@
-import { answerOf, createPkce, expectPage, redirectUri, requestOf, Visitor } from './authorizeSupport.ts';
-import {
-  createApplication,
-  createUser,
-  type OauthTest,
-  shareOauthTest,
-  type TestApplication,
-  type TestUser,
-} from './support.ts';
+import { answerOf, createPkce, expectPage, requestOf, shareAuthorization, Visitor } from './authorizeSupport.ts';
+import type { OauthTest, TestApplication, TestUser } from './support.ts';
 
 // How a request for authorization is sent: its encoding, method and media types.
 
@@ -14,9 +7,7 @@ let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
-  application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
-  user = await createUser(oauth);
+  ({ oauth, application, user } = await shareAuthorization());
 });
 
 const query = (text: string) => new Visitor(oauth).get(`/oauth/authorize?${text}`);

@@ -1,12 +1,5 @@
-import { answerOf, expectPage, redirectUri, requestOf, Visitor } from './authorizeSupport.ts';
-import {
-  createApplication,
-  createUser,
-  type OauthTest,
-  shareOauthTest,
-  type TestApplication,
-  type TestUser,
-} from './support.ts';
+import { answerOf, expectPage, redirectUri, requestOf, shareAuthorization, Visitor } from './authorizeSupport.ts';
+import { createApplication, type OauthTest, type TestApplication, type TestUser } from './support.ts';
 
 // Authorization requests that the server refuses before it shows a page, and how.
 
@@ -14,9 +7,7 @@ let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
-  application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
-  user = await createUser(oauth);
+  ({ oauth, application, user } = await shareAuthorization());
 });
 
 const open = (request: Record<string, string>, headers: Record<string, string> = {}) =>

@@ -7,6 +7,7 @@ import {
   redirectUri,
   requestOf,
   sessionsOf,
+  shareAuthorization,
   type Visit,
   Visitor,
 } from './authorizeSupport.ts';
@@ -15,7 +16,6 @@ import {
   createOrganization,
   createUser,
   type OauthTest,
-  shareOauthTest,
   type TestApplication,
   type TestUser,
 } from './support.ts';
@@ -26,9 +26,7 @@ let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
-  application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
-  user = await createUser(oauth);
+  ({ oauth, application, user } = await shareAuthorization());
 });
 
 const sessions = (person = user) => sessionsOf(oauth, person);

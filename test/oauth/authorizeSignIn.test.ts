@@ -8,6 +8,7 @@ import {
   redirectUri,
   requestOf,
   sessionsOf,
+  shareAuthorization,
   Visitor,
 } from './authorizeSupport.ts';
 import {
@@ -15,7 +16,6 @@ import {
   createOrganization,
   createUser,
   type OauthTest,
-  shareOauthTest,
   startOauthTest,
   type TestApplication,
   type TestUser,
@@ -27,9 +27,7 @@ let oauth: OauthTest;
 let application: TestApplication;
 let user: TestUser;
 beforeAll(async () => {
-  oauth = await shareOauthTest();
-  application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
-  user = await createUser(oauth);
+  ({ oauth, application, user } = await shareAuthorization());
 });
 
 const json = { Accept: 'application/json' };

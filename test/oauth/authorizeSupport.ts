@@ -1,9 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
   type Answer,
+  createApplication,
+  createUser,
   expectTokens,
   type OauthPlace,
   type OauthTest,
+  shareOauthTest,
   type TestApplication,
   type TestUser,
   type Tokens,
@@ -29,6 +32,17 @@ export const requestOf = (application: TestApplication, { challenge }: Pkce = cr
   code_challenge: challenge,
   code_challenge_method: 'S256',
 });
+
+/** The shared server, a client that may ask for the scope of a person, and a person. */
+export async function shareAuthorization(): Promise<{
+  oauth: OauthTest;
+  application: TestApplication;
+  user: TestUser;
+}> {
+  const oauth = await shareOauthTest();
+  const application = await createApplication(oauth, { scopes: ['me'], redirectUris: [redirectUri] });
+  return { oauth, application, user: await createUser(oauth) };
+}
 
 export type Visit = { status: number; headers: Headers; text: string; forms: Form[] };
 
