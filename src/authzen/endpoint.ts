@@ -3,7 +3,7 @@ import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { isRetryable } from '../database/pool/unavailable.ts';
 import { requestIdOf } from '../http/middleware/requestId.ts';
-import { createBodyReader, decodeUtf8, hasManyStructures, isJson, untilClosed } from '../http/requestBody.ts';
+import { createBodyReader, decodeUtf8, isJson, untilClosed, weighJson } from '../http/requestBody.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
 import { createReplicaTokenVerifier } from '../replica/writtenLsn.ts';
@@ -61,9 +61,9 @@ export function createAuthzenEndpoints(options: AuthzenOptions) {
 
   return {
     [evaluationPath]: listenerOf(toSingle),
-    [evaluationsPath]: listenerOf((text) => {
-      const several = readEvaluations(text);
-      return several ? { ...several, isSingle: false } : toSingle(text);
+    [evaluationsPath]: listenerOf((text, members) => {
+      const several = readEvaluations(text, members);
+      return several ? { ...several, isSingle: false } : toSingle(text, members);
     }),
   };
 }
@@ -104,18 +104,24 @@ type Received = {
   readonly signal: AbortSignal;
 };
 
-type Read = (text: string) => Evaluations & { readonly isSingle: boolean };
+/** Reads JSON that has so many members. */
+type Read = (text: string, members: number) => Evaluations & { readonly isSingle: boolean };
 
-const toSingle: Read = (text) => ({ evaluations: [readEvaluation(text)], semantic: 'execute_all', isSingle: true });
+const toSingle: Read = (text, members) => ({
+  evaluations: [readEvaluation(text, members)],
+  semantic: 'execute_all',
+  isSingle: true,
+});
 
 /** Reads the body: a long one in a turn of its own. @throws {AuthzenError} 400 */
 function readInTurn({ headers }: IncomingMessage, body: Buffer, read: Read) {
   if (!isJson(headers))
     throw new AuthzenError(400, 'Send the header Content-Type: application/json, and the body in UTF-8.');
-  if (hasManyStructures(body)) throw new AuthzenError(413, 'The body has more than 100,000 lists and objects.');
+  const { excess, costMs, members } = weighJson(body);
+  if (excess !== null) throw new AuthzenError(413, `The body has ${excess}.`);
   const text = decodeUtf8(body);
   if (text === null) throw new AuthzenError(400, 'The body is not UTF-8.');
-  return inTurnIfLong(body.length, () => read(text));
+  return inTurnIfLong(costMs, () => read(text, members));
 }
 
 /** The decisions up to the one that ends the answer (AuthZEN section 7.1.2.1), inclusive. */

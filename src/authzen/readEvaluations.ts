@@ -1,6 +1,5 @@
 import { z } from 'zod';
 import { AuthzenError } from './errors.ts';
-import { hasDuplicateNames } from './hasDuplicateNames.ts';
 import { readTime } from './readTime.ts';
 
 /** May the subject do this with the resource? `at` is a time for PostgreSQL; null for now. */
@@ -19,8 +18,8 @@ export type Semantic = (typeof semantics)[number];
 export type Evaluations = { readonly evaluations: readonly Evaluation[]; readonly semantic: Semantic };
 
 /** The body of an Access Evaluation request (AuthZEN section 6.1). @throws {AuthzenError} 400 */
-export function readEvaluation(text: string): Evaluation {
-  return complete(check(parts, parse(text)), 'The body');
+export function readEvaluation(text: string, members: number): Evaluation {
+  return complete(check(parts, parse(text, members)), 'The body');
 }
 
 /**
@@ -29,8 +28,8 @@ export function readEvaluation(text: string): Evaluation {
  *
  * @throws {AuthzenError} 400
  */
-export function readEvaluations(text: string): Evaluations | null {
-  const body = parse(text);
+export function readEvaluations(text: string, members: number): Evaluations | null {
+  const body = parse(text, members);
   // Before each is read, which takes long for many.
   if ('evaluations' in body && Array.isArray(body.evaluations) && body.evaluations.length > maxEvaluations)
     throw new AuthzenError(400, `There are more than ${maxEvaluations} evaluations; send them in several requests.`);
@@ -90,7 +89,8 @@ function complete({ subject, action, resource, context }: z.infer<typeof parts>,
   throw new AuthzenError(400, `${place} has no ${missing.map(([name]) => name).join(', no ')}.`);
 }
 
-function parse(text: string): object {
+/** @param members how many the text has */
+function parse(text: string, members: number): object {
   let parsed: unknown;
   try {
     parsed = JSON.parse(text);
@@ -99,7 +99,8 @@ function parse(text: string): object {
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw new AuthzenError(400, 'The body must be a JSON object.');
-  if (hasDuplicateNames(text, parsed))
+  // `JSON.parse` keeps the last of two members of a name, where another parser keeps the first (RFC 7493 section 2.3).
+  if (countMembers(parsed) !== members)
     throw new AuthzenError(400, 'A name is twice in an object of the body; send each once.');
   return parsed;
 }
@@ -110,4 +111,17 @@ function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infe
   const [issue] = error.issues;
   const path = issue?.path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${String(key)}`)).join('') ?? '';
   throw new AuthzenError(400, `${path.slice(1) || 'The body'} ${issue?.message}.`);
+}
+
+/** Without recursion: a value may be nested too deep for it. */
+function countMembers(parsed: unknown): number {
+  let count = 0;
+  const left: unknown[] = [parsed];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value !== 'object' || value === null) continue;
+    const inner = Object.values(value);
+    if (!Array.isArray(value)) count += inner.length;
+    for (const one of inner) left.push(one);
+  }
+  return count;
 }

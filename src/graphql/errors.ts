@@ -9,6 +9,7 @@ import { isUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
 import { isDue } from '../observability/isDue.ts';
 import type { RequestId } from '../observability/requestFields.ts';
+import { shortened } from './document/documentError.ts';
 
 /**
  * Every `extensions.code`, its meaning, and the HTTP status of a request that it refuses as a whole.
@@ -111,7 +112,7 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
   }
   const leaf = error.path && original instanceof GraphQLError ? notRepresented.exec(original.message) : null;
   if (leaf) return { code: 'UNREPRESENTABLE', message: `The stored value is none that ${leaf[1]} can have.` };
-  if (original instanceof SafeError) return { code: 'BAD_USER_INPUT', message: original.message };
+  if (original instanceof SafeError) return { code: 'BAD_USER_INPUT', message: shortened(original.message) };
 
   log.error({ requestId, error: original }, 'a field failed');
   return { code: 'INTERNAL', message: 'Something went wrong on our side.', requestId: requestId.id };
@@ -203,7 +204,7 @@ function ofData(error: DatabaseError): string {
 /** Whether a function has raised it, with a sentence for the client. */
 const isRaised = ({ routine }: DatabaseError) => routine === 'exec_stmt_raise';
 
-const sentence = ({ message }: DatabaseError) => (/[.!?]$/.test(message) ? message : `${message}.`);
+const sentence = ({ message }: DatabaseError) => shortened(/[.!?]$/.test(message) ? message : `${message}.`);
 
 /** Grafast and GraphQL.js wrap thrown errors, sometimes twice. */
 export function rootOf(error: unknown): unknown {

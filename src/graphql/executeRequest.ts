@@ -15,9 +15,9 @@ import { refusedAs } from '../scheduling/refusedAs.ts';
 import { inTurnIfLong } from '../scheduling/turns.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
 import { type CheckedArguments, checkArguments } from './document/arguments.ts';
-import { DocumentError } from './document/document.ts';
-import { inexactVariables } from './document/inexactVariables.ts';
+import { DocumentError } from './document/documentError.ts';
 import { limitExceeded } from './document/limitExceeded.ts';
+import { refuseInexactNumbers } from './document/variables.ts';
 import type { Answer } from './execution/answer.ts';
 import { createExecution } from './execution/execution.ts';
 import type { ExecutionOptions } from './execution/executionOptions.ts';
@@ -64,7 +64,7 @@ export function createRequestExecution(options: RequestExecutionOptions, parser:
     refuseGet(request, kind);
     fields.operationType = kind;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';
-    const checked = await checkOperation(parsed, body.length, parser.hidesNames(claims));
+    const checked = await checkOperation(parsed, parser.hidesNames(claims));
     const isQuery = kind === 'query';
     const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
     const idempotencyKey = kind !== 'mutation' || !token ? null : readIdempotencyKey(request, prepared, variables);
@@ -106,15 +106,14 @@ function refuseGet({ method }: IncomingMessage, kind: OperationTypeNode): void {
 function createCheck({ config, graph, secrets }: RequestExecutionOptions) {
   const maxRows = config.limits.rows;
   /** @throws {DocumentError} */
-  return async ({ parameters, prepared }: ParsedRequest, bodyBytes: number, hidesNames: boolean) => {
+  return async ({ parameters, prepared, costMs }: ParsedRequest, hidesNames: boolean) => {
     const check = (): CheckedArguments => {
-      const inexact = inexactVariables(prepared, parameters.inexactNumbers);
-      if (inexact.length > 0) throw new DocumentError(inexact);
+      refuseInexactNumbers(prepared, parameters.inexactNumbers);
       const checked = checkArguments(graph.schema, prepared, parameters.variables, secrets, hidesNames);
       if (checked.writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
       return checked;
     };
-    return inTurnIfLong(bodyBytes, check);
+    return inTurnIfLong(costMs, check);
   };
 }
 

@@ -26,11 +26,8 @@ const afterTurns = (turns: number, then: () => void): unknown =>
  */
 export const inTurn = createTurns(1, 8);
 
-/** Work on a body of JSON, whose cost grows with its bytes: of a long one in a turn of its own, of a short one at once. */
-export const inTurnIfLong = async <T>(bytes: number, work: () => T): Promise<T> =>
-  bytes > maxShortBody ? inTurn(msOfByte * bytes, work) : work();
+/** Work on a body of JSON: what takes long in a turn of its own, anything else at once. */
+export const inTurnIfLong = async <T>(costMs: number, work: () => T): Promise<T> =>
+  costMs > maxAtOnceMs ? inTurn(costMs, work) : work();
 
-/** In bytes. A longer body takes milliseconds. */
-const maxShortBody = 16_384;
-/** To check 143 kB of a sync takes 5 ms. */
-const msOfByte = 4e-5;
+const maxAtOnceMs = 0.5;

@@ -1,12 +1,17 @@
 import fc from 'fast-check';
 import { AuthzenError } from '../../src/authzen/errors.ts';
-import { readEvaluation, readEvaluations } from '../../src/authzen/readEvaluations.ts';
+import * as authzen from '../../src/authzen/readEvaluations.ts';
+import { weighJson } from '../../src/http/requestBody.ts';
 import { isEvaluation, isEvaluations } from './schemas.ts';
 
 const alice = { type: 'user', id: 'alice@example.com' };
 const read = { name: 'can_read' };
 const document = (id: string) => ({ resource: { type: 'document', id } });
 const whole = { subject: alice, action: read, ...document('1') };
+
+const membersOf = (text: string) => weighJson(Buffer.from(text)).members;
+const readEvaluation = (text: string) => authzen.readEvaluation(text, membersOf(text));
+const readEvaluations = (text: string) => authzen.readEvaluations(text, membersOf(text));
 
 /** The message of the refusal, or null. */
 function refusalOf(body: unknown, reader: (text: string) => unknown = readEvaluation): string | null {

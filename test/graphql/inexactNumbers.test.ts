@@ -99,7 +99,7 @@ test('a variable that the operation does not declare may have any number', async
   expect(answer).toEqual({ app: { users: { totalCount: expect.any(Number) } } });
 });
 
-test('each number in a variable has its error, up to fifty', async () => {
+test('each number in a variable has its error, up to twenty and one that counts them', async () => {
   const document =
     'query ($ids: [ID!], $names: [String!]) { app { users(ids: $ids, externalIdentifiers: $names) { totalCount } } }';
   const number = rawNumber('9007199254740993');
@@ -114,7 +114,8 @@ test('each number in a variable has its error, up to fifty', async () => {
   expectRefused(
     await ask(graph, tenant.app, document, { ids: Array.from({ length: 60 }, () => number) }),
     400,
-    ...Array.from({ length: 50 }, () => refusal('ids', 'ids')),
+    ...Array.from({ length: 20 }, () => refusal('ids', 'ids')),
+    { code: 'BAD_USER_INPUT' },
   );
 });
 

@@ -101,13 +101,21 @@ describe('a document', () => {
     expect(await post(1_000_001)).toMatchObject(exceeds(413, 'body'));
   });
 
-  it('may have 100,000 lists and objects in a body and not one more', async () => {
-    // The body, its document, its variables and the list are four.
+  // Those of the body itself: three objects and a list, three members, two commas.
+  it.each([
+    ['lists and objects', 100_000, (count: number) => Array(count - 3).fill([])],
+    [
+      'members of objects',
+      30_000,
+      (count: number) => [Object.fromEntries(Array.from({ length: count - 3 }, (_, index) => [index, 1]))],
+    ],
+    ['values', 150_000, (count: number) => Array(count - 1).fill(1)],
+  ])('may have a body of at most so many %s: %d', async (_what, max, write) => {
     const post = (count: number) =>
-      postBody(JSON.stringify({ query: 'query { __typename }', variables: { x: Array(count - 4).fill([]) } }));
+      postBody(JSON.stringify({ query: 'query { __typename }', variables: { x: write(count) } }));
 
-    expect(await post(100_000)).toEqual({ status: 200, body: { data: { __typename: 'Query' } } });
-    expect(await post(100_001)).toMatchObject(exceeds(413, 'body'));
+    expect(await post(max)).toEqual({ status: 200, body: { data: { __typename: 'Query' } } });
+    expect(await post(max + 1)).toMatchObject(exceeds(413, 'body'));
   });
 
   it('may have a document of exactly 100,000 bytes and not one more', async () => {

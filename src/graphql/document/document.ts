@@ -6,16 +6,19 @@ import {
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
+  isValueNode,
   type OperationDefinitionNode,
   OverlappingFieldsCanBeMergedRule,
   parse,
+  print,
   specifiedRules,
   validate,
 } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
 import { findConditionalRoots } from './conditionalRoots.ts';
-import { inexactLiterals } from './inexactLiterals.ts';
+import { DocumentError, shortened } from './documentError.ts';
+import { refuseInexactLiterals } from './inexactLiterals.ts';
 import { limitExceeded } from './limitExceeded.ts';
 import { exceededLimits, fragmentsOf, measureOperations, type Size } from './measureOperations.ts';
 import { isNestedTooDeep } from './nesting.ts';
@@ -33,16 +36,6 @@ export type PreparedDocument = {
   /** The schema to execute it with; it keeps its plans as long as the document is cached. */
   readonly schema: GraphQLSchema;
 };
-
-/** The document is refused before execution. */
-export class DocumentError extends Error {
-  readonly errors: readonly GraphQLError[];
-
-  constructor(errors: readonly GraphQLError[]) {
-    super('document refused');
-    this.errors = errors;
-  }
-}
 
 /** The memory limit of cached documents, with their plans, in the main thread. */
 const defaultCacheBytes = 40_000_000;
@@ -103,13 +96,18 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
   const fragments = fragmentsOf(document);
   const conditional = findConditionalRoots(document, fragments);
   if (conditional.length > 0) throw new DocumentError(toValidationErrors(conditional));
-  const inexact = inexactLiterals(schema, document, query);
-  if (inexact.length > 0) throw new DocumentError(inexact);
-  const errors = validate(schema, document, linearRules, { hideSuggestions });
+  refuseInexactLiterals(schema, document, query);
+  const errors = validate(schema, document, linearRules, { hideSuggestions, maxErrors: maxValidated });
   const problems = errors.length > 0 ? errors : findConflicts(schema, document, fragments);
+  if (problems.length > maxValidated)
+    // GraphQL.js' last error says that there are more.
+    throw new DocumentError(toValidationErrors(problems.slice(0, maxValidated)), `more than ${maxValidated}`);
   if (problems.length > 0) throw new DocumentError(toValidationErrors(problems));
   return { document, sizes, fragments, schema: withIsolatedPlanCache(schema) };
 }
+
+/** Each error of validation may compare a name with all others, to suggest one. */
+const maxValidated = 100;
 
 /** GraphQL.js' rules except the comparison of pairs of fields, which {@link findConflicts} replaces. */
 const linearRules = specifiedRules
@@ -134,19 +132,24 @@ function parseDocument(
 
 function parseFailed({ message, source, positions }: GraphQLError): GraphQLError {
   const extensions = { code: 'GRAPHQL_PARSE_FAILED' } as const;
-  return new GraphQLError(message, { source: source ?? null, positions: positions ?? null, extensions });
+  return new GraphQLError(shortened(message), { source: source ?? null, positions: positions ?? null, extensions });
 }
 
 /** One error for each message, with all locations, so that a repeated mistake makes no long answer. */
 function toValidationErrors(errors: readonly GraphQLError[]): GraphQLError[] {
-  return Array.from(
-    Map.groupBy(errors, ({ message }) => message),
-    ([message, same]) => {
-      const nodes = same.flatMap((error) => error.nodes ?? []);
-      return new GraphQLError(message, { nodes, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
-    },
-  );
+  return Array.from(Map.groupBy(errors, messageOf), ([message, same]) => {
+    const nodes = same.flatMap((error) => error.nodes ?? []);
+    return new GraphQLError(message, { nodes, extensions: { code: 'GRAPHQL_VALIDATION_FAILED' } });
+  });
 }
+
+/** A message about a literal repeats all of it. */
+function messageOf({ message, nodes }: GraphQLError): string {
+  const literal = message.length > maxShortMessage ? nodes?.find(isValueNode) : undefined;
+  return shortened(message, literal && print(literal));
+}
+
+const maxShortMessage = 100;
 
 function whyNoOperation(operationName: string | null, names: readonly string[]): string {
   return operationName === null

@@ -15,26 +15,32 @@ import {
 } from 'postgraphile/graphql';
 import { isExactNumber, mayBeInexact } from '../../../plugins/isExactNumber.ts';
 import { argumentOf } from './argumentOf.ts';
+import { ErrorList, shortened } from './documentError.ts';
 
 /**
  * Rejects literals that would become another number, even in JSON.
  * A scalar that keeps the digits as they are accepts all of them.
  *
  * @param query the text of the document
+ * @throws {DocumentError} `BAD_USER_INPUT`
  */
-export function inexactLiterals(schema: GraphQLSchema, document: DocumentNode, query: string): GraphQLError[] {
-  if (!mayBeInexact.test(query)) return [];
-  const errors: GraphQLError[] = [];
+export function refuseInexactLiterals(schema: GraphQLSchema, document: DocumentNode, query: string): void {
+  if (!mayBeInexact.test(query)) return;
+  const errors = new ErrorList();
   const types = new TypeInfo(schema);
   let variable: string | undefined;
   const check = (node: IntValueNode | FloatValueNode) => {
-    if (errors.length === maxErrors || isExactNumber(node.value)) return;
+    if (isExactNumber(node.value)) return;
     const type = getNullableType(types.getInputType());
     // Validation reports its range.
     if (type === GraphQLInt) return;
     if (isScalarType(type) && keepsText(() => type.parseLiteral(node), node.value)) return;
-    const argument = types.getArgument()?.name ?? (variable && argumentOf(variable, document));
-    errors.push(inexact(`The document has the number ${shortened(node.value)}`, { argument, variable }, node));
+    const argument = types.getArgument()?.name;
+    const defaultOf = variable;
+    errors.add(() => {
+      const names = { argument: argument ?? (defaultOf && argumentOf(defaultOf, document)), variable: defaultOf };
+      return inexact(`The document has the number ${shortened(node.value)}`, names, node);
+    });
   };
   visit(
     document,
@@ -51,11 +57,8 @@ export function inexactLiterals(schema: GraphQLSchema, document: DocumentNode, q
       [Kind.FLOAT]: check,
     }),
   );
-  return errors;
+  errors.throwIfAny();
 }
-
-/** How many errors one answer has at most, as for variables in GraphQL.js. */
-export const maxErrors = 50;
 
 function keepsText(parse: () => unknown, text: string): boolean {
   try {
@@ -64,8 +67,6 @@ function keepsText(parse: () => unknown, text: string): boolean {
     return false;
   }
 }
-
-export const shortened = (source: string) => (source.length > 50 ? `${source.slice(0, 50)}…` : source);
 
 /** The error for a number that cannot be used. */
 export function inexact(message: string, extensions: GraphQLErrorExtensions, node?: IntValueNode | FloatValueNode) {

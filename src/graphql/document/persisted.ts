@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Claims } from '../../token/claims.ts';
 import { type GraphqlRequest, RequestError } from '../request/request.ts';
-import { DocumentError } from './document.ts';
+import { DocumentError } from './documentError.ts';
 import { type StoredOperations, sha256 } from './storedOperations.ts';
 
 /** Persisted operations: requests name documents by id (GraphQL over HTTP, appendix A). */

@@ -3,7 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { Kind, parse } from 'postgraphile/graphql';
 import { ConfigError } from '../../config.ts';
-import { type createDocumentReader, DocumentError } from './document.ts';
+import type { createDocumentReader } from './document.ts';
+import { DocumentError } from './documentError.ts';
 
 /** Documents by the ids that clients send. */
 export type StoredOperations = ReadonlyMap<string, string>;

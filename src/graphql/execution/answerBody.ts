@@ -1,6 +1,6 @@
 import type { GraphQLFormattedError } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
-import { DocumentError } from '../document/document.ts';
+import { DocumentError, maxErrors } from '../document/documentError.ts';
 import { limitExceeded } from '../document/limitExceeded.ts';
 import { hasMoreRows } from './rows.ts';
 
@@ -25,10 +25,23 @@ export function toLimitedBody(
   return withoutData(presented, limits.bytes);
 }
 
-export function toBody(data: string | null | undefined, errors: readonly GraphQLFormattedError[]): string {
+/** @param total how many errors there were, as words; the answer has the first ones, and one that says this */
+export function toBody(
+  data: string | null | undefined,
+  errors: readonly GraphQLFormattedError[],
+  total = errors.length.toLocaleString('en'),
+): string {
   const hasErrors = errors.length > 0;
-  const members = [data !== undefined && `"data":${data}`, hasErrors && `"errors":${JSON.stringify(errors)}`];
+  const isWhole = errors.length <= maxErrors && total === String(errors.length);
+  const shown = isWhole ? errors : [...errors.slice(0, maxErrors), moreThanShown(errors, total)];
+  const members = [data !== undefined && `"data":${data}`, hasErrors && `"errors":${JSON.stringify(shown)}`];
   return `{${members.filter(Boolean).join(',')}}`;
+}
+
+function moreThanShown([first, ...others]: readonly GraphQLFormattedError[], total: string): GraphQLFormattedError {
+  const shown = Math.min(others.length + 1, maxErrors);
+  const message = `There are ${total} errors; the first ${shown} of them are shown.`;
+  return { message, extensions: { code: first?.extensions?.code } };
 }
 
 const hasLimit = (errors: readonly GraphQLFormattedError[], limit: 'rows' | 'bytes') =>

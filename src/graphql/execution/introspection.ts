@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
 import { type DocumentNode, Kind, type SelectionSetNode } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
-import { bytesOfCharacter, DocumentError, type PreparedDocument } from '../document/document.ts';
+import { bytesOfCharacter, type PreparedDocument } from '../document/document.ts';
+import { DocumentError } from '../document/documentError.ts';
 import type { Answer } from './answer.ts';
 
 /** Whether the operation is introspection alone (`__schema`, `__type`). */

@@ -14,7 +14,7 @@ import { systemClock } from '../../scheduling/clock.ts';
 import { refusedAs } from '../../scheduling/refusedAs.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { publishUse } from '../../token/uses.ts';
-import { DocumentError } from '../document/document.ts';
+import { DocumentError } from '../document/documentError.ts';
 import { limitExceeded } from '../document/limitExceeded.ts';
 import type { Answer } from '../execution/answer.ts';
 import { isQueryOf, type Operation } from '../execution/operation.ts';

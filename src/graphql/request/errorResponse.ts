@@ -4,7 +4,7 @@ import type { Config } from '../../config.ts';
 import { hasMoved, isRetryable } from '../../database/pool/unavailable.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { type Bearer, bearerChallenge, bearerProblems } from '../../token/bearer.ts';
-import { DocumentError } from '../document/document.ts';
+import { DocumentError } from '../document/documentError.ts';
 import { limitExceeded } from '../document/limitExceeded.ts';
 import { errorCodes, movedMessage } from '../errors.ts';
 import { wantsJson } from './negotiate.ts';
@@ -14,6 +14,8 @@ export type ErrorResponse = {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly errors: readonly GraphQLError[];
+  /** How many errors there were, as words, if the answer has not all of them. */
+  readonly total?: string;
 };
 
 export function toErrorResponse(
@@ -23,7 +25,7 @@ export function toErrorResponse(
 ): ErrorResponse {
   if (error instanceof RequestError) return error;
   if (error instanceof DocumentError)
-    return { status: wantsJson(response) ? 200 : statusOf(error), errors: error.errors };
+    return { status: wantsJson(response) ? 200 : statusOf(error), errors: error.errors, total: error.total };
   if (error instanceof InvalidTokenError) return unauthenticated('token');
   if (hasMoved(error)) return new RequestError(movedMessage, { code: 'UNAVAILABLE' });
   if (isRetryable(error))

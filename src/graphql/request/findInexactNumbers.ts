@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isExactNumber } from '../../../plugins/isExactNumber.ts';
 import { refusal } from '../../../plugins/refusal.ts';
-import { DocumentError } from '../document/document.ts';
+import { DocumentError } from '../document/documentError.ts';
 
 /** A number in a variable that JavaScript cannot keep as it was sent. */
 export type InexactNumber = {

@@ -1,18 +1,25 @@
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Config } from '../../config.ts';
+import { weighJson } from '../../http/requestBody.ts';
 import { traced } from '../../observability/tracing/traced.ts';
 import { inTurn, inTurnIfLong } from '../../scheduling/turns.ts';
 import type { Claims } from '../../token/claims.ts';
-import { declaredVariables } from '../document/declaredVariables.ts';
-import { createDocumentReader, DocumentError, type PreparedDocument } from '../document/document.ts';
+import { createDocumentReader, type PreparedDocument } from '../document/document.ts';
+import { DocumentError } from '../document/documentError.ts';
 import { createAllowlist, createPersistedQueryCache } from '../document/persisted.ts';
 import { checkStoredOperations, type StoredOperations } from '../document/storedOperations.ts';
+import { declaredVariables } from '../document/variables.ts';
 import { isIntrospection } from '../execution/introspection.ts';
 import { type GraphqlRequest, RequestError, readRequest } from './request.ts';
 
 /** Its variables are those that the operation declares. */
-export type ParsedRequest = { readonly parameters: GraphqlRequest; readonly prepared: PreparedDocument };
+export type ParsedRequest = {
+  readonly parameters: GraphqlRequest;
+  readonly prepared: PreparedDocument;
+  /** What checking its values costs the thread at most, in milliseconds. */
+  readonly costMs: number;
+};
 
 export type RequestParser = ReturnType<typeof createRequestParser>;
 
@@ -30,13 +37,14 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
   const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
 
   const parse = async (request: IncomingMessage, body: Buffer, claims: Claims | null): Promise<ParsedRequest> => {
-    const parameters = await inTurnIfLong(body.length, () => readRequest(request, body));
+    const weight = weighJson(body);
+    const parameters = await inTurnIfLong(weight.costMs, () => readRequest(request, body, weight));
     const query = persisted.find(parameters, claims);
     const read = () => traced('read document', () => readDocument(query, parameters.operationName, hidesNames(claims)));
     const isLong = query.length > maxShortDocument && !readDocument.isKnown(query);
     const prepared = isLong ? await inTurn(msOfCharacter * query.length, read) : read();
     const variables = declaredVariables(parameters.variables, prepared.operation);
-    return { parameters: { ...parameters, variables }, prepared };
+    return { parameters: { ...parameters, variables }, prepared, costMs: weight.costMs };
   };
 
   return {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
-import { decodeUtf8, hasManyStructures, isJson } from '../../http/requestBody.ts';
+import { decodeUtf8, isJson, type JsonWeight } from '../../http/requestBody.ts';
 import { withoutPrefix } from '../document/storedOperations.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
 import { findInexactNumbers, type InexactNumber } from './findInexactNumbers.ts';
@@ -40,8 +40,8 @@ type Details = {
 };
 
 /** Parses the parameters from the body of a POST or the query of a GET. */
-export function readRequest(request: IncomingMessage, body: Buffer): GraphqlRequest {
-  return request.method === 'GET' ? readQuery(request) : readBody(request, body);
+export function readRequest(request: IncomingMessage, body: Buffer, weight: JsonWeight): GraphqlRequest {
+  return request.method === 'GET' ? readQuery(request) : readBody(request, body, weight);
 }
 
 function readQuery({ url = '' }: IncomingMessage): GraphqlRequest {
@@ -58,15 +58,15 @@ function readQuery({ url = '' }: IncomingMessage): GraphqlRequest {
   return checkShape(parameters, search.get('variables') ?? '', (parsed) => parsed);
 }
 
-function readBody({ headers }: IncomingMessage, bytes: Buffer): GraphqlRequest {
+function readBody({ headers }: IncomingMessage, bytes: Buffer, { excess }: JsonWeight): GraphqlRequest {
   if (!isJson(headers)) {
     throw new RequestError('Send the header Content-Type: application/json, and the body in UTF-8.', {
       status: 415,
       headers: { 'Accept-Post': 'application/json' },
     });
   }
-  if (hasManyStructures(bytes))
-    throw new RequestError('The body has more than 100,000 lists and objects; send fewer of them at once.', {
+  if (excess !== null)
+    throw new RequestError(`The body has ${excess}; send fewer of them at once.`, {
       code: 'LIMIT_EXCEEDED',
       status: 413,
       limit: 'body',

@@ -9,6 +9,7 @@ import type { Log } from '../../log.ts';
 import { fieldsOf } from '../../observability/requestFields.ts';
 import { presentError } from '../errors.ts';
 import type { Answer } from '../execution/answer.ts';
+import { toBody } from '../execution/answerBody.ts';
 import { toEventStream } from '../stream/eventStream.ts';
 import { toErrorResponse } from './errorResponse.ts';
 import { wantsEvents } from './negotiate.ts';
@@ -37,11 +38,11 @@ export function createAnswerSender({ extensions }: GraphQLSchema, config: Config
     // The client could not parse a second answer.
     if (response.headersSent) return void response.destroy();
     const requestId = requestIdOf(response);
-    const { status, headers = {}, errors } = toErrorResponse(error, response, config);
+    const { status, headers = {}, errors, total } = toErrorResponse(error, response, config);
     if (status === 503) logUnavailable(log, error, { requestId });
     const presented = errors.map((error) => presentError(error, { requestId, rules, log }));
     fieldsOf(response).code = String(presented[0]?.extensions?.code);
-    void send(request, response, { status, headers, body: JSON.stringify({ errors: presented }) });
+    void send(request, response, { status, headers, body: toBody(undefined, presented, total) });
   };
 
   return { send, refuse };

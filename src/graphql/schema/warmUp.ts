@@ -1,7 +1,8 @@
 import { liveToken } from '../../token/accessTokens.ts';
 import type { Claims } from '../../token/claims.ts';
 import { type Scope, scopes } from '../../token/scopes.ts';
-import { createDocumentReader, DocumentError } from '../document/document.ts';
+import { createDocumentReader } from '../document/document.ts';
+import { DocumentError } from '../document/documentError.ts';
 import { createExecution } from '../execution/execution.ts';
 import type { ExecutionOptions } from '../execution/executionOptions.ts';
 

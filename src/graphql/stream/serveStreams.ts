@@ -7,7 +7,7 @@ import type { Secrets } from '../../crypto/secrets.ts';
 import { withBudgetPerWait, withoutPermit } from '../../scheduling/caller.ts';
 import { readBearer } from '../../token/bearer.ts';
 import { hashToken } from '../../token/format.ts';
-import { DocumentError } from '../document/document.ts';
+import { DocumentError } from '../document/documentError.ts';
 import type { ExecutionOptions } from '../execution/executionOptions.ts';
 import type { Operation } from '../execution/operation.ts';
 import { isExpensive } from '../offload/isExpensive.ts';

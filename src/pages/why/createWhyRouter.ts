@@ -11,6 +11,7 @@ import { hasCode } from '../../errors/hasCode.ts';
 import { unauthenticated } from '../../graphql/request/errorResponse.ts';
 import { RequestError } from '../../graphql/request/request.ts';
 import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { weighJson } from '../../http/requestBody.ts';
 import { readBearer } from '../../token/bearer.ts';
 import type { Claims } from '../../token/claims.ts';
 import { scopes, scopesByRank } from '../../token/scopes.ts';
@@ -73,7 +74,11 @@ export function createWhyRouter({ config, pool, schema, withOwner }: WhyContext)
 
   const onlyHere: RequestHandler = (request, _response, next) =>
     next(isFromThisMachine(config, request) ? undefined : 'router');
-  const read = express.json({ limit: config.limits.body });
+  const verify = (_request: unknown, _response: unknown, bytes: Buffer) => {
+    const { excess } = weighJson(bytes);
+    if (excess !== null) throw new Unanswerable(`The body has ${excess}.`);
+  };
+  const read = express.json({ limit: config.limits.body, verify });
   return Router()
     .use('/graphiql/why', onlyHere)
     .post('/graphiql/why', read, answerWhy)

@@ -1,8 +1,9 @@
 import { buildSchema } from 'postgraphile/graphql';
 import { loadConfig } from '../../../src/config.ts';
-import { coerceVariables } from '../../../src/graphql/document/arguments.ts';
-import { createDocumentReader, DocumentError } from '../../../src/graphql/document/document.ts';
+import { createDocumentReader } from '../../../src/graphql/document/document.ts';
+import { DocumentError } from '../../../src/graphql/document/documentError.ts';
 import { suggest } from '../../../src/graphql/document/suggestions.ts';
+import { coerceVariables } from '../../../src/graphql/document/variables.ts';
 
 const schema = buildSchema('type Query { users(first: Int, last: Int): Int name: String }');
 const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits);

@@ -1,0 +1,92 @@
+import { inspect } from 'graphql/jsutils/inspect.js';
+import type { GraphQLError } from 'postgraphile/graphql';
+
+/** The document is refused before execution. */
+export class DocumentError extends Error {
+  readonly errors: readonly GraphQLError[];
+  /** How many errors there were, as words; the answer has some of them. */
+  readonly total: string;
+
+  constructor(errors: readonly GraphQLError[], total = countOf(errors.length)) {
+    super('document refused');
+    this.errors = errors;
+    this.total = total;
+  }
+}
+
+/** How many errors an answer has at most; one more says how many there were. */
+export const maxErrors = 20;
+
+/** How many errors are looked for where each costs as much as the first: microseconds, for its stack. */
+const maxCounted = 1000;
+
+const countOf = (count: number) => count.toLocaleString('en');
+
+/** Collects the first errors of a document, and counts the others, of which no message is made. */
+export class ErrorList {
+  readonly #errors: GraphQLError[] = [];
+  #total = 0;
+
+  add(createError: () => GraphQLError): void {
+    if (this.#total++ < maxErrors) this.#errors.push(createError());
+  }
+
+  /** @throws {DocumentError} when there have been so many that looking for more would take long */
+  addDear(createError: () => GraphQLError): void {
+    this.add(createError);
+    if (this.#total > maxCounted) throw new DocumentError(this.#errors, `more than ${countOf(maxCounted)}`);
+  }
+
+  /** @throws {DocumentError} when there are errors */
+  throwIfAny(): void {
+    if (this.#total > 0) throw new DocumentError(this.#errors, countOf(this.#total));
+  }
+}
+
+/** How many characters of a value, or of a name, an error repeats. */
+const maxExcerpt = 100;
+
+/** A value as GraphQL.js prints it in errors, or its beginning. */
+export const excerptOf = (value: unknown): string => cut(inspect(headOf(value, 0)));
+
+const cut = (text: string) => (text.length > maxExcerpt + 2 ? `${text.slice(0, maxExcerpt)}…` : text);
+
+/** As much of a value as can be seen in an excerpt. GraphQL.js prints ten items of a list, and how many more there are. */
+function headOf(value: unknown, depth: number): unknown {
+  if (typeof value === 'string') return value.length > maxExcerpt ? `${value.slice(0, maxExcerpt)}…` : value;
+  if (typeof value !== 'object' || value === null || depth > maxShownDepth) return value;
+  if (Array.isArray(value)) {
+    const items = value.slice(0, maxShownItems).map((item) => headOf(item, depth + 1));
+    items.length = value.length;
+    return items;
+  }
+  const head: Record<string, unknown> = {};
+  let left = maxExcerpt;
+  for (const name in value) {
+    if (left <= 0) break;
+    left -= name.length + 1;
+    Object.defineProperty(head, name.slice(0, maxExcerpt), {
+      value: headOf(value[name as keyof typeof value], depth + 1),
+      enumerable: true,
+    });
+  }
+  return head;
+}
+
+const maxShownItems = 10;
+const maxShownDepth = 2;
+
+/**
+ * A message without the end of what is long in it: the printed value that it repeats, a text in quotes, a run without spaces.
+ * Messages of GraphQL.js repeat whole values and names, those of a function in SQL what its author puts into them.
+ */
+export function shortened(message: string, printedValue = ''): string {
+  if (message.length <= maxExcerpt) return message;
+  const withoutValue =
+    printedValue.length > maxExcerpt ? message.replace(printedValue, () => cut(printedValue)) : message;
+  const short = withoutValue.replace(quotedOrRun, cut);
+  return short.length > maxMessage ? `${short.slice(0, maxMessage)}…` : short;
+}
+
+const quotedOrRun = /"(?:[^"\\]|\\.)*"?|[^\s"]+/gs;
+const maxMessage = 1000;

@@ -1,0 +1,165 @@
+import { inspect } from 'graphql/jsutils/inspect.js';
+import { printPathArray } from 'graphql/jsutils/printPathArray.js';
+import {
+  coerceInputValue,
+  GraphQLError,
+  type GraphQLErrorExtensions,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  getNullableType,
+  isInputObjectType,
+  isListType,
+  isNonNullType,
+  type OperationDefinitionNode,
+  typeFromAST,
+  type VariableDefinitionNode,
+  valueFromAST,
+} from 'postgraphile/graphql';
+import { rootOf } from '../errors.ts';
+import type { InexactNumber } from '../request/findInexactNumbers.ts';
+import { argumentOf } from './argumentOf.ts';
+import type { PreparedDocument } from './document.ts';
+import { ErrorList, excerptOf, shortened } from './documentError.ts';
+import { inexact } from './inexactLiterals.ts';
+import { selectedIn } from './misplacedNulls.ts';
+import { suggest } from './suggestions.ts';
+
+export type Variables = Readonly<Record<string, unknown>>;
+
+/**
+ * Keeps the variables that the operation declares.
+ * The others are not checked: they may be nested too deep for a message to another thread, and would be kept while the request waits.
+ */
+export function declaredVariables(
+  variables: Variables,
+  { variableDefinitions = [] }: OperationDefinitionNode,
+): Variables {
+  const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
+  return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));
+}
+
+/** Rejects numbers in declared variables that a double cannot keep, since others would be stored. @throws {DocumentError} */
+export function refuseInexactNumbers(prepared: PreparedDocument, numbers: readonly InexactNumber[]): void {
+  if (numbers.length === 0) return;
+  const declared = declarationsOf(prepared);
+  const errors = new ErrorList();
+  for (const { variable, path, source } of numbers) {
+    const extensions = declared.get(variable)?.extensions();
+    if (extensions)
+      errors.add(() => inexact(`Variable "$${variable}" has the number ${shortened(source)} at "${path}"`, extensions));
+  }
+  errors.throwIfAny();
+}
+
+/**
+ * The variables in the types that the operation declares (GraphQL section 6.1.2), by GraphQL.js and with its messages, shortened.
+ * Unknown fields of input objects are found first, and nothing is coerced if there are any.
+ *
+ * @throws {DocumentError} `BAD_USER_INPUT` with `extensions.variable`, and the `argument` that the variable is for
+ */
+export function coerceVariables(
+  schema: GraphQLSchema,
+  prepared: PreparedDocument,
+  variables: Variables,
+  hideSuggestions = true,
+): Variables {
+  const declared = declarationsOf(prepared);
+  const typed = [...declared].map(([name, { node, extensions }]) => {
+    const refuse = (message: string) => new GraphQLError(message, { nodes: node, extensions: extensions() });
+    return { name, node, type: typeFromAST(schema, node.type) as GraphQLInputType, refuse };
+  });
+
+  const unknown = new ErrorList();
+  for (const { name, type, refuse } of typed)
+    visitUnknownFields(type, variables[name], [], ({ path, object, field, known, typeName }) =>
+      unknown.add(() => {
+        const near = hideSuggestions ? '' : suggest(field, known);
+        const problem = shortened(`Field "${field}" is not defined by type "${typeName}".`);
+        return refuse(`${invalidValue(name, path, object)}; ${problem}${near}`);
+      }),
+    );
+  unknown.throwIfAny();
+
+  const errors = new ErrorList();
+  // Without a prototype: a variable may be called `__proto__`.
+  const coerced: Record<string, unknown> = Object.create(null);
+  for (const { name, node, type, refuse } of typed) {
+    const value = variables[name];
+    if (!Object.hasOwn(variables, name)) {
+      if (node.defaultValue) coerced[name] = valueFromAST(node.defaultValue, type);
+      else if (isNonNullType(type)) errors.add(() => refuse(wasNotProvided(name, type)));
+    } else if (value === null && isNonNullType(type)) {
+      errors.add(() => refuse(`Variable "$${name}" of non-null type "${type}" must not be null.`));
+    } else {
+      const onError: OnError = (path, invalid, error) =>
+        errors.addDear(() =>
+          refuse(isTooDeep(error) ? tooDeep : `${invalidValue(name, path, invalid)}; ${problemOf(error, invalid)}`),
+        );
+      coerced[name] = coerceInputValue(value, type, onError, hideSuggestions);
+    }
+  }
+  errors.throwIfAny();
+  return coerced;
+
+  function wasNotProvided(name: string, type: GraphQLInputType): string {
+    const others = hideSuggestions ? [] : Object.keys(variables).filter((other) => !declared.has(other));
+    return `Variable "$${name}" of required type "${type}" was not provided.${suggest(name, others, '', 'it by')}`;
+  }
+}
+
+type OnError = NonNullable<Parameters<typeof coerceInputValue>[2]>;
+type Path = readonly (string | number)[];
+
+/** The definitions of the operation's variables by their names, and the extensions of an error about one. */
+function declarationsOf(prepared: PreparedDocument) {
+  const declare = (node: VariableDefinitionNode) => {
+    const variable = node.variable.name.value;
+    let found: GraphQLErrorExtensions | undefined;
+    // Reads the document, so that it is done once for a variable, and only if it is wrong.
+    const extensions = () => {
+      found ??= { code: 'BAD_USER_INPUT', argument: argumentOf(variable, selectedIn(prepared)), variable };
+      return found;
+    };
+    return [variable, { node, extensions }] as const;
+  };
+  return new Map((prepared.operation.variableDefinitions ?? []).map(declare));
+}
+
+/** The beginning of GraphQL.js' message. */
+function invalidValue(variable: string, path: Path, value: unknown): string {
+  const place = path.length > 0 ? ` at "${variable}${printPathArray(path)}"` : '';
+  return `Variable "$${variable}" got invalid value ${excerptOf(value)}${place}`;
+}
+
+const problemOf = ({ message }: GraphQLError, value: unknown) => shortened(message, inspect(value));
+
+/** A scalar that takes any value converts it to text, which overflows the stack if lists are nested too deep. */
+const isTooDeep = (error: GraphQLError) => rootOf(error) instanceof RangeError;
+const tooDeep = 'A variable is nested too deep.';
+
+type UnknownField = {
+  readonly path: Path;
+  readonly object: object;
+  readonly field: string;
+  readonly known: readonly string[];
+  readonly typeName: string;
+};
+
+/** Visits the members of input objects that are no fields of their types, at any depth. */
+function visitUnknownFields(type: GraphQLInputType, value: unknown, path: Path, visit: (found: UnknownField) => void) {
+  const nullable = getNullableType(type);
+  if (isListType(nullable)) {
+    if (!isInputObjectType(getNamedType(nullable))) return;
+    if (!Array.isArray(value)) return visitUnknownFields(nullable.ofType, value, path, visit);
+    for (const [index, item] of value.entries()) visitUnknownFields(nullable.ofType, item, [...path, index], visit);
+    return;
+  }
+  if (!isInputObjectType(nullable) || typeof value !== 'object' || value === null || Array.isArray(value)) return;
+  const fields = nullable.getFields();
+  for (const [name, inner] of Object.entries(value)) {
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
+    if (field) visitUnknownFields(field.type, inner, [...path, name], visit);
+    else visit({ path, object: value, field: name, known: Object.keys(fields), typeName: nullable.name });
+  }
+}
