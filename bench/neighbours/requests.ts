@@ -9,6 +9,7 @@ const types = {
 /** A request as a shape writes it; `clientSecret` is for its forms. */
 export function requestOf(written: Written, token: string | null, clientSecret: string): Sent {
   if ('form' in written) return form({ ...written.form, client_secret: clientSecret });
+  if ('path' in written) return { ...written, headers: { ...bearer(token), ...written.headers } };
   if ('body' in written) return graphql(written.body, token);
   const { query, variables, headers } = written;
   return graphql(JSON.stringify({ query, variables }), token, headers);
@@ -16,9 +17,11 @@ export function requestOf(written: Written, token: string | null, clientSecret: 
 
 /** A request to `/graphql` with this body. */
 export function graphql(body: string, token: string | null, headers: Readonly<Record<string, string>> = {}): Sent {
-  const authorization = token === null ? {} : { Authorization: `Bearer ${token}` };
-  return { path: '/graphql', headers: { ...types, ...headers, ...authorization }, body };
+  return { path: '/graphql', headers: { ...types, ...headers, ...bearer(token) }, body };
 }
+
+const bearer = (token: string | null): Record<string, string> =>
+  token === null ? {} : { Authorization: `Bearer ${token}` };
 
 /** A request for a token. */
 export function form(values: Readonly<Record<string, string>>): Sent {

@@ -15,7 +15,7 @@ export type Shape = {
 /** The data of a caller: the ids of 1,000 users, and a cursor early in the feed. */
 export type Known = { readonly ids: readonly string[]; readonly cursor: string };
 
-/** A GraphQL request, by its parts or as JSON; or a form for the token endpoint. */
+/** A GraphQL request, by its parts or as JSON; a request to another endpoint; or a form for the token endpoint. */
 export type Written =
   | {
       readonly query: string;
@@ -23,6 +23,7 @@ export type Written =
       readonly headers?: Readonly<Record<string, string>>;
     }
   | { readonly body: string }
+  | { readonly path: string; readonly headers: Readonly<Record<string, string>>; readonly body: string }
   | { readonly form: Readonly<Record<string, string>> };
 
 export const asked = (query: (number: number, known: Known) => string): Shape => ({

@@ -1,4 +1,6 @@
-import { getIntrospectionQuery } from 'postgraphile/graphql';
+import { readFileSync } from 'node:fs';
+import { buildSchema, getIntrospectionQuery } from 'postgraphile/graphql';
+import { type WrongRequest, wrongRequests } from '../../test/http/wrongRequests.ts';
 import { some, worstDocuments } from '../data/worstDocuments.ts';
 import { anonymous, asked, type Shape, sent, streams, worst } from './shape.ts';
 
@@ -24,6 +26,8 @@ const signIn = (username: (n: number) => string, password: string): Shape => ({
   hasToken: false,
   write: (n) => ({ form: { grant_type: 'password', client_id: 'busy', username: username(n), password } }),
 });
+
+const schema = buildSchema(readFileSync(new URL('../../test/graphql/schema.graphql', import.meta.url), 'utf8'));
 
 /** The neighbour's requests. */
 export const small = '{ app { users(first: 3) { nodes { id fullName } } } }';
@@ -157,6 +161,53 @@ const requests: Readonly<Record<string, Shape>> = {
   })),
 };
 
+const keys = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, index) => [`key${index}`, 1]));
+const wrongCards = (row: object): Shape =>
+  sent(() => ({
+    query: 'mutation($cards: [CardSyncInput!]!) { cardsSync(cards: $cards) { results { outcome } } }',
+    variables: { cards: [row] },
+  }));
+const ids = (value: unknown): Shape =>
+  sent(() => ({ query: 'query($ids: [ID!]) { app { users(ids: $ids) { totalCount } } }', variables: { ids: value } }));
+const decision = (properties: object): Shape =>
+  sent(() => ({
+    path: '/access/v1/evaluation',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({
+      subject: { type: 'user', id: 'user-1', properties },
+      action: { name: 'enter' },
+      resource: { type: 'unit', id: '0' },
+    }),
+  }));
+/** Those of one endpoint, one after the other in an order that mixes places and values. */
+const wrongOf = (isMeant: (request: WrongRequest) => boolean): Shape => {
+  const requests = wrongRequests(schema).filter(isMeant);
+  return sent((n) => {
+    const { path, headers, body } = requests[(n * 7919) % requests.length] as WrongRequest;
+    return { path, headers, body: body() };
+  });
+};
+
+/** Requests that are refused for what is in them, and some that are as heavy as may be. */
+const wrong: Readonly<Record<string, Shape>> = {
+  'wrong: 90,000 unknown fields of a card': wrongCards(keys(90_000)),
+  'wrong: 29,000 unknown fields of a card': wrongCards(keys(29_000)),
+  'wrong: 51 unknown fields beside a long text': wrongCards({ ...keys(51), name: 'x'.repeat(980_000) }),
+  'wrong: an object for ids': ids(keys(29_000)),
+  'wrong: a long text for ids': ids('x'.repeat(980_000)),
+  'wrong: 490,000 numbers for ids': ids(Array(490_000).fill(1)),
+  'wrong: 140,000 numbers for ids': ids(Array(140_000).fill(1)),
+  'wrong: 90,000 undeclared variables': sent(() => ({ query: small, variables: keys(90_000) })),
+  'wrong: 29,000 undeclared variables': sent(() => ({ query: small, variables: keys(29_000) })),
+  'wrong: decisions with 90,000 properties': decision(keys(90_000)),
+  'wrong: decisions with 29,000 properties': decision(keys(29_000)),
+  'wrong: any variable': wrongOf(({ name }) => name.startsWith('/graphql') && name.includes('$v')),
+  'wrong: any literal': wrongOf(({ name }) => name.includes('in the document')),
+  'wrong: any member and header': wrongOf(({ name }) => name.startsWith('/graphql {') || / [A-Z][\w-]+: /.test(name)),
+  'wrong: any decision': wrongOf(({ path }) => path.startsWith('/access')),
+  'wrong: any form': wrongOf(({ path }) => path.startsWith('/oauth')),
+};
+
 const streaming: Readonly<Record<string, Shape>> = {
   '50 streams of what was written': streams('operation id'),
   '50 streams of what was written, not read': { ...streams('operation id'), manner: 'unread' },
@@ -174,7 +225,7 @@ const oneAtATime = Object.fromEntries(
 
 /** By what is worst about them; several at once are sent by one organization. */
 export const shapes: Readonly<Record<string, Shape | readonly Shape[]>> = {
-  ...{ ...strangers, ...signingIn, ...answers, ...statements, ...documents, ...requests, ...streaming },
+  ...{ ...strangers, ...signingIn, ...answers, ...statements, ...documents, ...requests, ...wrong, ...streaming },
   'signing in, not reading and planning at once': [
     signingIn['signing in with the right password'],
     answers['8 names of 1,000 users, not read'],

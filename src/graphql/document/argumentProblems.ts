@@ -94,9 +94,14 @@ function cursor(value: unknown, { orderBy }: Values, { field, cursorKeys }: Cont
   return isCursorOf(field, orders, parseCursor(value)) ? null : 'not a cursor of this connection in this order.';
 }
 
+/** A document may have the cursor of one variable at each of its connections. */
+const maxCursorLength = 100_000;
+
 function parseCursor(value: unknown): readonly unknown[] {
+  const cursor = String(value);
+  if (cursor.length > maxCursorLength) return [];
   try {
-    const parsed: unknown = JSON.parse(Buffer.from(String(value), 'base64').toString());
+    const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64').toString());
     return Array.isArray(parsed) ? parsed : [];
   } catch {
     return [];
