@@ -17,7 +17,7 @@ import {
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
 import { findConditionalRoots } from './conditionalRoots.ts';
-import { DocumentError, shortened } from './documentError.ts';
+import { DocumentError, maxCounted, shortened } from './documentError.ts';
 import { refuseInexactLiterals } from './inexactLiterals.ts';
 import { limitExceeded } from './limitExceeded.ts';
 import { exceededLimits, fragmentsOf, measureOperations, type Size } from './measureOperations.ts';
@@ -97,17 +97,14 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
   const conditional = findConditionalRoots(document, fragments);
   if (conditional.length > 0) throw new DocumentError(toValidationErrors(conditional));
   refuseInexactLiterals(schema, document, query);
-  const errors = validate(schema, document, linearRules, { hideSuggestions, maxErrors: maxValidated });
+  const errors = validate(schema, document, linearRules, { hideSuggestions, maxErrors: maxCounted });
   const problems = errors.length > 0 ? errors : findConflicts(schema, document, fragments);
-  if (problems.length > maxValidated)
+  if (problems.length > maxCounted)
     // GraphQL.js' last error says that there are more.
-    throw new DocumentError(toValidationErrors(problems.slice(0, maxValidated)), `more than ${maxValidated}`);
+    throw new DocumentError(toValidationErrors(problems.slice(0, maxCounted)), `more than ${maxCounted}`);
   if (problems.length > 0) throw new DocumentError(toValidationErrors(problems));
   return { document, sizes, fragments, schema: withIsolatedPlanCache(schema) };
 }
-
-/** Each error of validation may compare a name with all others, to suggest one. */
-const maxValidated = 100;
 
 /** GraphQL.js' rules except the comparison of pairs of fields, which {@link findConflicts} replaces. */
 const linearRules = specifiedRules

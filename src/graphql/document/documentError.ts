@@ -17,8 +17,8 @@ export class DocumentError extends Error {
 /** How many errors an answer has at most; one more says how many there were. */
 export const maxErrors = 20;
 
-/** How many errors are looked for where each costs as much as the first: microseconds, for its stack. */
-const maxCounted = 1000;
+/** How many errors are looked for where each costs as much as the first: a stack, and names to suggest. */
+export const maxCounted = 100;
 
 const countOf = (count: number) => count.toLocaleString('en');
 

@@ -37,7 +37,7 @@ export function refuseInexactLiterals(schema: GraphQLSchema, document: DocumentN
     if (isScalarType(type) && keepsText(() => type.parseLiteral(node), node.value)) return;
     const argument = types.getArgument()?.name;
     const defaultOf = variable;
-    errors.add(() => {
+    errors.addDear(() => {
       const names = { argument: argument ?? (defaultOf && argumentOf(defaultOf, document)), variable: defaultOf };
       return inexact(`The document has the number ${shortened(node.value)}`, names, node);
     });
