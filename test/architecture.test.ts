@@ -272,7 +272,7 @@ function withoutComments(source: string): string {
   return source.replace(/\/\*[\s\S]*?\*\//g, '').replace(/^\s*\/\/.*$/gm, '');
 }
 
-test('one file can be read at once: it has at most 300 lines', async () => {
+test('one file can be read at once: it has at most 600 lines', async () => {
   const long: string[] = [];
   let count = 0;
   for (const folder of ['src', 'plugins', 'packages', 'bench', 'test']) {
@@ -283,7 +283,7 @@ test('one file can be read at once: it has at most 300 lines', async () => {
       if (path === 'src/pages/browser/documentation.css') continue;
       count++;
       const lines = (await readFile(join(root, path), 'utf8')).split('\n').length - 1;
-      if (lines > 300) long.push(`${path}: ${lines}`);
+      if (lines > 600) long.push(`${path}: ${lines}`);
     }
   }
 

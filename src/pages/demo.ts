@@ -34,7 +34,7 @@ const people = {
 /**
  * Whether a request may get the demo's credentials.
  * It must come from this machine, to a name of this machine, and through no proxy. If a web site's name resolves to this machine, the
- * request has that name.
+ * request has that name. There is no list of what proxies send, so a header that neither a browser nor its page sends counts as a proxy's.
  */
 export function isFromThisMachine({ publicUrl, host }: Config, request: Request): boolean {
   return (
@@ -42,9 +42,32 @@ export function isFromThisMachine({ publicUrl, host }: Config, request: Request)
     isLoopback(host) &&
     isLoopback(request.socket.remoteAddress?.replace('::ffff:', '')) &&
     isLoopback(URL.parse(`http://${request.headers.host}`)?.hostname) &&
-    !('forwarded' in request.headers || 'x-forwarded-for' in request.headers || 'via' in request.headers)
+    // Some proxies, such as nginx by default, speak HTTP/1.0 to a server, and add nothing.
+    request.httpVersion === '1.1' &&
+    Object.keys(request.headers).every((name) => browserHeaders.test(name))
   );
 }
 
 const isLoopback = (host: string | undefined) =>
   host !== undefined && ['127.0.0.1', '::1', '[::1]', 'localhost'].includes(host);
+
+const browserHeaders = new RegExp(
+  `^(${[
+    ...['accept(-.*)?', 'authorization', 'available-dictionary', 'cache-control', 'connection', 'content-.*', 'cookie'],
+    ...[
+      'device-memory',
+      'dnt',
+      'downlink',
+      'dpr',
+      'ect',
+      'host',
+      'if-.*',
+      'keep-alive',
+      'origin',
+      'pragma',
+      'priority',
+    ],
+    ...['purpose', 'range', 'referer', 'rtt', 'save-data', 'sec-.*', 'te', 'transfer-encoding'],
+    ...['upgrade-insecure-requests', 'user-agent', 'viewport-width', 'width', 'x-requested-with'],
+  ].join('|')})$`,
+);

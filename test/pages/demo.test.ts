@@ -1,6 +1,34 @@
 import { request } from 'node:http';
+import { connect } from 'node:net';
 import type { DemoPrincipal } from '../../src/pages/demo.ts';
 import { type Demo, startTestDemo } from '../support/demo.ts';
+
+/** Those that proxies and content delivery networks add, on the same machine with `Host: localhost`, too. */
+const proxyHeaders = [
+  'Forwarded Via X-Forwarded-For X-Forwarded-Host X-Forwarded-Proto X-Forwarded-Port X-Forwarded X-Real-IP X-Client-IP Client-IP',
+  'X-Cluster-Client-IP X-Original-Forwarded-For X-Original-Host True-Client-IP CF-Connecting-IP CF-Ray CDN-Loop Fastly-Client-IP',
+  'Fly-Client-IP X-Azure-ClientIP X-Envoy-External-Address X-Amzn-Trace-Id Akamai-Origin-Hop X-ProxyUser-Ip Front-End-Https',
+].flatMap((line) => line.split(' '));
+
+/** Of Chromium and Firefox, when they load a page and reload it. */
+const browserHeaders = {
+  Accept: 'text/html,application/xhtml+xml,*/*;q=0.8',
+  'Accept-Encoding': 'identity',
+  'Accept-Language': 'de,en;q=0.5',
+  'Cache-Control': 'max-age=0',
+  Connection: 'keep-alive',
+  Cookie: 'a=b',
+  DNT: '1',
+  'If-None-Match': '"a"',
+  Pragma: 'no-cache',
+  Priority: 'u=0, i',
+  Referer: 'http://localhost/',
+  'Sec-CH-UA': '"Chromium";v="140"',
+  'Sec-Fetch-Dest': 'document',
+  'Sec-GPC': '1',
+  'Upgrade-Insecure-Requests': '1',
+  'User-Agent': 'Mozilla/5.0',
+};
 
 describe("GraphiQL and the demo's credentials", () => {
   let demo: Demo;
@@ -13,9 +41,10 @@ describe("GraphiQL and the demo's credentials", () => {
     await demo.stop();
   });
 
-  it.each([
+  it.each<[string, Record<string, string>]>([
     ['the name localhost', {}],
     ['the loopback address', { host: '127.0.0.1' }],
+    ['the headers of a browser', browserHeaders],
   ])('hands them to this machine by %s', async (_, headers) => {
     const page = await getGraphiql(demo, headers);
 
@@ -46,18 +75,29 @@ describe("GraphiQL and the demo's credentials", () => {
     expect(scopes).toEqual(['app basic', 'basic', 'me', 'me', 'me', 'me']);
   });
 
-  it.each([
+  it.each<[string, Record<string, string>]>([
     ["a web site's name that resolves to this machine", { host: 'attacker.test' }],
     ['a name that begins like this machine', { host: 'localhost.attacker.test' }],
     ['an unreadable name', { host: 'local host' }],
-    ['a proxy', { 'x-forwarded-for': '203.0.113.7' }],
-    ['a proxy of the newer kind', { forwarded: 'for=203.0.113.7' }],
+    ...proxyHeaders.map((name) => [`a proxy that sends ${name}`, { [name]: '127.0.0.1' }] satisfies [string, object]),
   ])('keeps them from %s', async (_, headers) => {
     const page = await getGraphiql(demo, headers);
 
     expect(page).toContain('"demo":null');
     expect(page).not.toContain(demo.credentials.clientSecret);
     expect(page).not.toContain(demo.credentials.password);
+  });
+
+  it('keeps them from a proxy that marks nothing but speaks HTTP/1.0', async () => {
+    const { hostname, port } = new URL(demo.url);
+    const page = async (version: string) => {
+      const socket = connect(Number(port), hostname);
+      socket.write(`GET /graphiql HTTP/${version}\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      return (await socket.toArray()).join('');
+    };
+
+    expect(await page('1.1')).toContain(demo.credentials.clientSecret);
+    expect(await page('1.0')).toContain('"demo":null');
   });
 
   const allowedOrigin = async (path: string, origin: string) => {

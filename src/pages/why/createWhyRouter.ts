@@ -18,7 +18,7 @@ import { scopes, scopesByRank } from '../../token/scopes.ts';
 import { verifyBearer } from '../../token/verify.ts';
 import { isFromThisMachine } from '../demo.ts';
 import { explainNull } from './explainNull.ts';
-import { explainRow } from './explainRow.ts';
+import { explainRow, NoSuchRowError } from './explainRow.ts';
 import { withIds } from './withIds.ts';
 
 /** Works with connections as the owner. */
@@ -34,7 +34,8 @@ type WhyContext = {
 
 /**
  * Access explanation for developers: which policy shows or hides an object of an answer.
- * It tells that hidden rows exist, so it is made only where {@link WithOwner} is given, and answers only this machine (404 otherwise).
+ * It tells that hidden rows of the token's organization exist, so it is made only where {@link WithOwner} is given, and answers only this
+ * machine (404 otherwise).
  * The bearer token says about whom it is asked. Nothing is changed, and no cookie counts, so that another site's page learns nothing.
  */
 export function createWhyRouter({ config, pool, schema, withOwner }: WhyContext): Router {
@@ -118,8 +119,8 @@ const answerProblem: ErrorRequestHandler = (error, _request, response, next) => 
   if (error instanceof RequestError) response.status(error.status).set(error.headers).json({ error: error.message });
   else if (error instanceof Unanswerable || error instanceof GraphQLError)
     response.status(400).json({ error: error.message });
-  else if (hasCode(error, 'P0002', 'P0003'))
-    response.status(404).json({ error: 'No row has this id: it was deleted.' });
+  else if (error instanceof NoSuchRowError || hasCode(error, 'P0002', 'P0003'))
+    response.status(404).json({ error: "No row of this token's organization has this id: it may have been deleted." });
   // Such as an error in a policy, which its developer wants to read.
   else if (error instanceof DatabaseError && !isRetryable(error))
     response.status(400).json({ error: `PostgreSQL: ${error.message} (SQLSTATE ${error.code})` });

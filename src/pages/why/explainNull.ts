@@ -8,6 +8,7 @@ import { type Explanation, explainRow, type RowKey, tableName } from './explainR
  *
  * @param client as the owner, in a transaction that is rolled back
  * @param type of the object whose field is null
+ * @throws {NoSuchRowError} as {@link explainRow} does, for the row and for the one that the field leads to
  * @throws PostgreSQL's error when there is no such row or principal
  */
 export async function explainNull(
@@ -16,6 +17,8 @@ export async function explainNull(
   origins: RowOrigins,
   { type, row, field }: { readonly type: string; readonly row: RowKey; readonly field: string },
 ): Promise<Explanation> {
+  // The answer that has the null has shown its row. A row that is not shown may be another organization's.
+  await explainRow(client, principal, type, row);
   const origin = origins.get(type);
   const reference = origin?.references.get(field);
   const column = origin?.columns.get(field);

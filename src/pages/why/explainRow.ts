@@ -1,5 +1,4 @@
 import type { PoolClient } from 'pg';
-import { onlyRow } from '../../database/onlyRow.ts';
 
 /** A row by its table, written as a `regclass`, and its key as JSON. */
 export type RowKey = { readonly relation: string; readonly key: string };
@@ -15,6 +14,7 @@ export type Explanation = {
  *
  * @param client as the owner, in a transaction that is rolled back
  * @param type what the row is in the graph
+ * @throws {NoSuchRowError} for a row that is not known to be of the principal's organization, and that the principal does not see
  * @throws PostgreSQL's error when there is no such row or principal
  */
 export async function explainRow(
@@ -23,11 +23,15 @@ export async function explainRow(
   type: string,
   { relation, key }: RowKey,
 ): Promise<Explanation> {
-  const access = onlyRow(await client.query<Access>(accessText, [principal, relation, key]));
+  const [access] = (await client.query<Access>(accessText, [principal, relation, key])).rows;
+  if (!access || !(access.isOwn || access.outcome === 'allowed')) throw new NoSuchRowError();
   const object = access.label === null ? `this ${type}` : `the ${type} “${access.label}”`;
   const parts = access.policies.flatMap(({ policy, parts }) => parts.map((part) => ({ policy, ...part })));
   return { sentences: describe(access, object, tableName(relation)), parts };
 }
+
+/** Another organization's row is refused like one that is not there, so that its existence stays unknown. */
+export class NoSuchRowError extends Error {}
 
 /** For people: without the quotes of a `regclass`. */
 export const tableName = (relation: string): string => relation.replaceAll('"', '');
@@ -43,6 +47,8 @@ type Access = {
   readonly name: string;
   readonly role: string;
   readonly outcome: string;
+  /** Whether the row has the organization of the principal; null when it has no such column. */
+  readonly isOwn: boolean | null;
   /** What people call the row; null when it has no name. */
   readonly label: string | null;
   readonly through: string | null;
@@ -52,7 +58,7 @@ type Access = {
 /** Of `audit.explain_access` what decides about `select`. Each of its rows has the outcome of the same attempt. */
 const accessText = `
   select
-    who.name, who.role, coalesce(value ->> 'full_name', value ->> 'name') as label,
+    who.name, who.role, value ->> 'organization_id' = who.organization_id::text as "isOwn", coalesce(value ->> 'full_name', value ->> 'name') as label,
     audit.reason_of(who, $2::text::regclass, value) as through, access.outcome, access.policies
   from audit.find_principal($1) as who, audit.find_row($2::text::regclass, $3) as value, lateral (
     select
@@ -67,7 +73,8 @@ const accessText = `
       where explained.command = 'select'
       group by explained.outcome, explained.policy, explained.rule, p.permissive
     ) as e
-  ) as access`;
+  ) as access
+  where coalesce(value ->> 'organization_id' = who.organization_id::text, true)`;
 
 /** PostgreSQL's rule: a row is seen when one permissive policy holds, and every restrictive one. */
 function describe({ name, role, outcome, through, policies }: Access, object: string, table: string): string[] {

@@ -173,6 +173,26 @@ describe('a question that cannot be answered', () => {
     if (error) expect(answer.body.error).toContain(error);
   });
 
+  it('has the same answer for a row of another organization as for none', async () => {
+    const [{ id, parent }] = await withOwner<{ id: string; parent: string }>(`
+      with o as (insert into app_hidden.organizations (name) values ('Rival') returning id),
+      parent as (insert into app_public.units (organization_id, name) select id, 'Secret Site' from o returning *),
+      child as (
+        insert into app_public.units (organization_id, parent_id, name)
+        select organization_id, id, 'Secret Vault' from parent returning *)
+      select child.id, parent.id as parent from child, parent`);
+    const nothing = '00000000-0000-4000-8000-000000000000';
+    const ask = async (unit: string, field?: string) => {
+      const question = { id: Buffer.from(`Unit:${unit}`).toString('base64url'), field };
+      const { status, text } = await post('/graphiql/why', question, { token: tokens.app });
+      return { status, text };
+    };
+
+    for (const field of [undefined, 'parent', 'externalIdentifier', 'name', 'children'])
+      for (const unit of [id, parent])
+        expect(await ask(unit, field)).toEqual({ status: 404, text: (await ask(nothing, field)).text });
+  });
+
   it.each([
     ['that breaks off', '{'],
     ['with a bracket too many', '{ app { users } } }'],
@@ -217,11 +237,6 @@ describe('a policy that its developer has just made', () => {
 
     expect([status, body]).toEqual([400, { error: 'PostgreSQL: division by zero (SQLSTATE 22012)' }]);
   });
-
-  const withOwner = (text: string) =>
-    withDatabase({ database: { kind: 'embedded', dataDir: demo.dataDir }, logLevel: 'fatal' }, (owner) =>
-      owner.query(text),
-    );
 });
 
 describe('which policy shows a row', () => {
@@ -262,6 +277,12 @@ describe('which policy shows a row', () => {
     await removeTestDataDirectory(dataDir);
   });
 });
+
+const withOwner = <Row>(text: string) =>
+  withDatabase(
+    { database: { kind: 'embedded', dataDir: demo.dataDir }, logLevel: 'fatal' },
+    async (owner) => (await owner.query(text)).rows as [Row],
+  );
 
 async function why(who: keyof typeof tokens, question: object): Promise<Answer> {
   const { status, body } = await post('/graphiql/why', question, { token: tokens[who] });
