@@ -1,14 +1,28 @@
 import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
 import express, { type Request, type Response } from 'express';
 
-/** Reads bodies by express' parser, whose errors have the status of the client's mistake. */
-export function createBodyReader(limit: number) {
-  const read = express.raw({ type: () => true, limit });
+/**
+ * Reads bodies by express' parser, whose errors have the status of the client's mistake.
+ * A body is too large (413) as soon as its Content-Length says so, or that many bytes have come. Its client need not send the rest.
+ */
+export function createBodyReader(limit: number, options: Parameters<typeof express.raw>[0] = {}) {
+  const read = express.raw({ ...options, type: () => true, limit });
   return (request: IncomingMessage & { body?: unknown }, response: ServerResponse): Promise<Buffer> =>
     new Promise((resolve, reject) => {
+      const refuseTooLarge = () => {
+        if (!response.headersSent) response.setHeader('Connection', 'close');
+        reject(Object.assign(new Error('The body is too large.'), { status: 413 }));
+      };
+      if (Number(request.headers['content-length']) > limit) return refuseTooLarge();
+      if (request.headers.expect && request.httpVersion === '1.1') response.writeContinue();
       read(request as Request, response as Response, (error?: unknown) => {
         if (error) reject(error);
         else resolve(request.body instanceof Buffer ? request.body : Buffer.alloc(0));
+      });
+      let received = 0;
+      request.on('data', (chunk: Buffer) => {
+        received += chunk.length;
+        if (received > limit) refuseTooLarge();
       });
     });
 }

@@ -1,9 +1,28 @@
+import type { IncomingMessage } from 'node:http';
+
 // Request target (RFC 9112 section 3.2): in origin form, or in absolute form as some proxies send it. It may hold a password before its
 // host, and a careless client may add a fragment.
 
 /** The path as it was sent. */
 export const pathOf = (url: string): string =>
   url.replace(/^[a-z][a-z\d+.-]*:\/\/[^/?#]*/i, '').split(/[?#]/, 1)[0] ?? '';
+
+/**
+ * Whether a request names one valid host (RFC 9112 section 3.2): otherwise a proxy and the service could act on different ones.
+ * Node.js itself refuses a request of HTTP/1.1 without any. A target in absolute form has to name the same host.
+ */
+export function hasOneHost({ rawHeaders, headers: { host }, url = '' }: IncomingMessage): boolean {
+  if (host === undefined) return true;
+  const count = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (count > 1 || !hostAndPort.test(host)) return false;
+  const [, scheme, authority] = /^([a-z][a-z\d+.-]*:)\/\/([^/?#]*)/i.exec(url) ?? [];
+  if (scheme === undefined) return true;
+  const named = URL.parse(`${scheme}//${authority}`)?.host;
+  return named !== undefined && named === URL.parse(`${scheme}//${host}`)?.host;
+}
+
+/** RFC 3986 section 3.2.2, not empty. */
+const hostAndPort = /^(\[[\da-f:.]+\]|([\w.~!$&'()*+,;=-]|%[\da-f]{2})+)(:\d*)?$/i;
 
 /** The one spelling of a path, which Express accepts in any case, with or without a slash at the end. */
 const spellingOf = (url: string): string =>

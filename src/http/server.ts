@@ -1,4 +1,4 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
@@ -8,6 +8,7 @@ import { fieldsOf } from '../observability/requestFields.ts';
 import { watchArrivals } from './connection/arrival.ts';
 import { serializePipelined } from './connection/pipelining.ts';
 import { limitSendBuffers } from './connection/sendBuffers.ts';
+import { hasOneHost } from './requestTarget.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
@@ -20,10 +21,7 @@ export const connectionTimeouts = {
   idleMs: 60_000,
   /** Between two requests: longer than in the proxies in front, so that the proxies close connections. */
   keepAliveMs: 65_000,
-  /**
-   * For the rest of a body whose request was answered.
-   * Closing at once would be too early: bytes still on their way would reset the connection before the client has read its answer.
-   */
+  /** For the rest of a body whose request was answered. */
   lateBodyMs: 2000,
   /** How often the first two are checked. */
   checkMs: 2000,
@@ -59,14 +57,21 @@ export async function listen(
     if (stopping) response.setHeader('Connection', 'close');
     listener(request, response);
   };
-  const server = createServer({ connectionsCheckingInterval: timeouts.checkMs }, (request, response) => {
+  const onRequest: RequestListener = (request, response) => {
     fieldsOf(response).arrivedAt = arrivalOn(request.socket);
-    serializePipelined(request.socket, response, () => answer(request, response));
-  });
+    serializePipelined(request.socket, response, () => {
+      if (hasOneHost(request)) answer(request, response);
+      else response.writeHead(400, { Connection: 'close' }).end();
+    });
+  };
+  const server = createServer({ connectionsCheckingInterval: timeouts.checkMs }, onRequest);
+  // The reader of the body asks for it: a request that is refused by its headers gets no 100 before.
+  server.on('checkContinue', onRequest);
   const arrivalOn = watchArrivals(server);
   server.on('connection', (socket) => {
     inFlight.set(socket, null);
     socket.once('close', () => inFlight.delete(socket));
+    lingerAfterAnswer(socket, () => inFlight.get(socket)?.req);
   });
   server.headersTimeout = timeouts.headersMs;
   server.requestTimeout = timeouts.requestMs;
@@ -93,6 +98,20 @@ export async function listen(
         if (response?.headersSent === false) response.setHeader('Connection', 'close');
       return stop(server, drainMs, preStopMs);
     },
+  };
+}
+
+/**
+ * Lingering close (RFC 9112 section 9.6) after an answer with `Connection: close` that came before the end of the request's body.
+ * Node.js would close at once. Bytes still on their way would reset the connection before the client has read its answer.
+ */
+function lingerAfterAnswer(socket: Socket, current: () => IncomingMessage | undefined): void {
+  const destroySoon = socket.destroySoon.bind(socket);
+  socket.destroySoon = () => {
+    const request = current();
+    if (!request || request.complete) return destroySoon();
+    socket.end();
+    request.once('end', destroySoon);
   };
 }
 

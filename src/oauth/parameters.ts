@@ -1,4 +1,5 @@
-import express, { type ErrorRequestHandler, type Request, type RequestHandler } from 'express';
+import type { ErrorRequestHandler, Request, RequestHandler } from 'express';
+import { createBodyReader } from '../http/requestBody.ts';
 import { resumeQueued } from '../scheduling/caller.ts';
 import { invalidRequest, OAuthError } from './errors.ts';
 import { type Form, type ParameterFallback, parseForm } from './form.ts';
@@ -37,14 +38,14 @@ export function readParameters(fallback: ParameterFallback = () => null): (Reque
 
 /** Reads a body of at most 56 KiB, for {@link bodyOf}. */
 export function readBody(): (RequestHandler | ErrorRequestHandler)[] {
-  const raw = express.raw({ type: () => true, limit: '56kb', inflate: false });
-  return [raw, goOnInTurn, explainUnreadable];
+  const read = createBodyReader(56 * 1024, { inflate: false });
+  const readInTurn: RequestHandler = async (request, response, next) => {
+    request.body = await read(request, response);
+    await resumeQueued();
+    next();
+  };
+  return [readInTurn, explainUnreadable];
 }
-
-const goOnInTurn: RequestHandler = async (_request, _response, next) => {
-  await resumeQueued();
-  next();
-};
 
 /** Refuses every credential in the query of a request whose body does not matter. */
 export const refuseQueryCredentials: RequestHandler = (request, _response, next) => {

@@ -80,9 +80,8 @@ describe('what goes wrong on the way of a request', () => {
   it.each([
     ['/anchor#hidden', '/anchor'],
     ['/anchored#hidden?hidden', '/anchored'],
-    ['http://user:hidden@host/proxied?hidden', '/proxied'],
-    ['HTTPS://hidden@host?hidden', ''],
-    ['http://hidden:pass@[/broken', '/broken'],
+    ['http://user:hidden@x/proxied?hidden', '/proxied'],
+    ['HTTPS://hidden@x?hidden', ''],
   ])('logs of the target %j the path alone', async (target, path) => {
     const socket = connect(Number(new URL(url).port), '127.0.0.1');
     socket.write(`GET ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);

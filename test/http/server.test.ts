@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { StartupError } from '../../src/errors/startupError.ts';
+import { createBodyReader } from '../../src/http/requestBody.ts';
 import { connectionTimeouts, listen } from '../../src/http/server.ts';
 
 describe('the HTTP server', () => {
@@ -135,6 +136,76 @@ describe('the HTTP server', () => {
     await server.stop(0);
   });
 
+  it.each([
+    ['its Content-Length', 'Content-Length: 2000000000', ''],
+    ['its chunks', 'Transfer-Encoding: chunked', '3e8\r\n'],
+  ])(
+    'refuses a body that is too large by %s at once, and lets its sender read the answer',
+    async (_, header, chunk) => {
+      const server = await listenWith({ lateBodyMs: 300 }, readingAtMost(1000));
+      const socket = connect(server.port, '127.0.0.1');
+      socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${header}\r\n\r\n`);
+      for (let n = 0; n < 1000; n++) socket.write(`${chunk}${'x'.repeat(1000)}${chunk && '\r\n'}`);
+
+      // It would throw if the connection were reset.
+      const answer = (await socket.toArray()).join('');
+
+      expect(answer).toMatch(/^HTTP\/1.1 413 .*\r\nConnection: close\r\n/s);
+      await server.stop(0);
+    },
+  );
+
+  it.each([
+    [1000, ['HTTP/1.1 100 Continue', 'HTTP/1.1 200 OK']],
+    [1001, ['HTTP/1.1 413 Payload Too Large']],
+  ])('answers a request that expects 100 for a body of %d bytes', async (length, statuses) => {
+    const server = await listenWith({}, readingAtMost(1000));
+    const socket = connect(server.port, '127.0.0.1');
+    const head = `POST / HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`;
+    socket.write(head);
+    const [first] = await once(socket, 'data');
+    if (String(first).includes(' 100 ')) socket.write('x'.repeat(length));
+
+    const answer = String(first) + (await socket.toArray()).join('');
+
+    expect(answer.match(/^HTTP.*$/gm)?.map((line) => line.trim())).toEqual(statuses);
+    await server.stop(0);
+  });
+
+  it.each([
+    ['two hosts', '/', 'Host: a\r\nHost: b', 400],
+    ['the same host twice', '/', 'Host: a\r\nhost: a', 400],
+    ['no host', '/', 'Accept: */*', 400],
+    ['an empty host', '/', 'Host:', 400],
+    ['two hosts in one line', '/', 'Host: a, b', 400],
+    ['a host with a password', '/', 'Host: user@a', 400],
+    ['a host with a path', '/', 'Host: a/b', 400],
+    ['a host with a broken port', '/', 'Host: a:b', 400],
+    ['a target of another host', 'http://b/', 'Host: a', 400],
+    ['a target of another port', 'http://a:81/', 'Host: a', 400],
+    ['a target that is no URL', 'http://[/', 'Host: a', 400],
+    ['a host', '/', 'Host: a.example-b.test', 200],
+    ['a host and a port', '/', 'Host: 127.0.0.1:3000', 200],
+    ['an IPv6 address', '/', 'Host: [::1]:3000', 200],
+    ['a target of the same host', 'http://user:secret@A:80/?b', 'Host: a', 200],
+  ])('takes %s', async (_, target, header, status) => {
+    const server = await listenWith({}, (_request, response) => response.end('ok'));
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(`GET ${target} HTTP/1.1\r\n${header}\r\nConnection: close\r\n\r\n`);
+
+    expect(await untilHungUp(socket)).toMatch(`HTTP/1.1 ${status} `);
+    await server.stop(0);
+  });
+
+  it('takes a request of HTTP/1.0 without a host', async () => {
+    const server = await listenWith({}, (_request, response) => response.end('ok'));
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.0\r\n\r\n');
+
+    expect(await untilHungUp(socket)).toMatch('HTTP/1.1 200 ');
+    await server.stop(0);
+  });
+
   it('cuts what is still in flight when the time is up', async () => {
     const request = Promise.withResolvers<ServerResponse>();
     const server = await listen('127.0.0.1', 0, (_request, response) => request.resolve(response));
@@ -162,6 +233,15 @@ describe('the HTTP server', () => {
 
 const listenWith = (timeouts: Partial<typeof connectionTimeouts>, listener: RequestListener) =>
   listen('127.0.0.1', 0, listener, undefined, { ...connectionTimeouts, ...timeouts });
+
+const readingAtMost = (limit: number): RequestListener => {
+  const read = createBodyReader(limit);
+  return (request, response) =>
+    read(request, response).then(
+      () => response.end('ok'),
+      ({ status }) => response.writeHead(status).end(),
+    );
+};
 
 /** The text that came until the connection ended or broke. */
 async function untilHungUp(socket: Socket): Promise<string> {

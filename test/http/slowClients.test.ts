@@ -42,6 +42,24 @@ test.each(['/graphql', '/oauth/token'])(
   },
 );
 
+test.each([
+  '/graphql',
+  '/access/v1/evaluation',
+  '/access/v1/evaluations',
+  '/oauth/token',
+  '/oauth/revoke',
+  '/oauth/introspect',
+  '/oauth/sign-in',
+])('a body to %s that is said to be too large is refused before it comes', async (path) => {
+  const { port } = new URL(service.url);
+  for (const expect100 of ['', 'Expect: 100-continue\r\n']) {
+    const socket = connect(Number(port), '127.0.0.1');
+    socket.write(`POST ${path} HTTP/1.1\r\nHost: x\r\n${expect100}Content-Length: 2000000000\r\n\r\n{`);
+
+    expect((await socket.toArray()).join('')).toMatch(/^HTTP\/1.1 413 .*\r\nConnection: close\r\n/s);
+  }
+});
+
 /** All of a request but the last byte of its body. */
 function begin(socket: Socket, path: string): void {
   socket.on('error', () => undefined);

@@ -78,7 +78,6 @@ describe("GraphiQL and the demo's credentials", () => {
   it.each<[string, Record<string, string>]>([
     ["a web site's name that resolves to this machine", { host: 'attacker.test' }],
     ['a name that begins like this machine', { host: 'localhost.attacker.test' }],
-    ['an unreadable name', { host: 'local host' }],
     ...proxyHeaders.map((name) => [`a proxy that sends ${name}`, { [name]: '127.0.0.1' }] satisfies [string, object]),
   ])('keeps them from %s', async (_, headers) => {
     const page = await getGraphiql(demo, headers);

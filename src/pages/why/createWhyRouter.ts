@@ -1,4 +1,5 @@
-import express, { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
+import type { IncomingHttpHeaders } from 'node:http';
+import { type ErrorRequestHandler, type Request, type RequestHandler, type Response, Router } from 'express';
 import { DatabaseError, type Pool } from 'pg';
 import { GraphQLError, type GraphQLSchema } from 'postgraphile/graphql';
 import { z } from 'zod';
@@ -11,7 +12,7 @@ import { hasCode } from '../../errors/hasCode.ts';
 import { unauthenticated } from '../../graphql/request/errorResponse.ts';
 import { RequestError } from '../../graphql/request/request.ts';
 import { requestIdOf } from '../../http/middleware/requestId.ts';
-import { weighJson } from '../../http/requestBody.ts';
+import { createBodyReader, decodeUtf8, isJson, weighJson } from '../../http/requestBody.ts';
 import { readBearer } from '../../token/bearer.ts';
 import type { Claims } from '../../token/claims.ts';
 import { scopes, scopesByRank } from '../../token/scopes.ts';
@@ -75,11 +76,11 @@ export function createWhyRouter({ config, pool, schema, withOwner }: WhyContext)
 
   const onlyHere: RequestHandler = (request, _response, next) =>
     next(isFromThisMachine(config, request) ? undefined : 'router');
-  const verify = (_request: unknown, _response: unknown, bytes: Buffer) => {
-    const { excess } = weighJson(bytes);
-    if (excess !== null) throw new Unanswerable(`The body has ${excess}.`);
+  const readBody = createBodyReader(config.limits.body);
+  const read: RequestHandler = async (request, response, next) => {
+    request.body = parseJson(request.headers, await readBody(request, response));
+    next();
   };
-  const read = express.json({ limit: config.limits.body, verify });
   return Router()
     .use('/graphiql/why', onlyHere)
     .post('/graphiql/why', read, answerWhy)
@@ -99,6 +100,15 @@ function parse<T>(schema: z.ZodType<T>, body: unknown): T {
   const { data, error } = schema.safeParse(body);
   if (error) throw new Unanswerable(`The question cannot be read: ${z.prettifyError(error)}`);
   return data as T;
+}
+
+function parseJson(headers: IncomingHttpHeaders, body: Buffer): unknown {
+  const { excess } = weighJson(body);
+  if (excess !== null) throw new Unanswerable(`The question has ${excess}.`);
+  try {
+    if (isJson(headers)) return JSON.parse(decodeUtf8(body) ?? '');
+  } catch {}
+  throw new Unanswerable('The question cannot be read: it is no JSON.');
 }
 
 /** @throws {RequestError} 401 without a token that is valid now */
