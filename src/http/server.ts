@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextIteration } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { hasCode } from '../errors/hasCode.ts';
 import { StartupError } from '../errors/startupError.ts';
@@ -45,6 +45,7 @@ export async function listen(
   // collected rarely, and keep their responses in memory.
   const inFlight = new Map<Socket, ServerResponse | null>();
   let stopping = false;
+  let arrivals = 0;
   const limitSendBuffer = limitSendBuffers(maxUnsentBytes, unsentGraceMs);
   const answer: RequestListener = (request, response) => {
     const { socket } = request;
@@ -58,6 +59,7 @@ export async function listen(
     listener(request, response);
   };
   const onRequest: RequestListener = (request, response) => {
+    arrivals++;
     fieldsOf(response).arrivedAt = arrivalOn(request.socket);
     serializePipelined(request.socket, response, () => {
       if (hasOneHost(request)) answer(request, response);
@@ -69,6 +71,7 @@ export async function listen(
   server.on('checkContinue', onRequest);
   const arrivalOn = watchArrivals(server);
   server.on('connection', (socket) => {
+    arrivals++;
     inFlight.set(socket, null);
     socket.once('close', () => inFlight.delete(socket));
     lingerAfterAnswer(socket, () => inFlight.get(socket)?.req);
@@ -96,7 +99,7 @@ export async function listen(
       stopping = true;
       for (const response of inFlight.values())
         if (response?.headersSent === false) response.setHeader('Connection', 'close');
-      return stop(server, drainMs, preStopMs);
+      return stop(server, () => arrivals, drainMs, preStopMs);
     },
   };
 }
@@ -119,15 +122,32 @@ const maxUnsentBytes = 32_000_000;
 /** A client that reads at all takes an answer within this time. */
 const unsentGraceMs = 2000;
 
-async function stop(server: Server, drainMs: number, preStopMs: number): Promise<void> {
+async function stop(server: Server, arrivals: () => number, drainMs: number, preStopMs: number): Promise<void> {
   const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
   if (preStopMs > 0 && (await promisify(server.getConnections).call(server)) > 0) await delay(preStopMs);
+  await untilNothingArrives(arrivals);
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   // A kept-alive connection becomes idle only when its request in flight is answered.
-  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const sweep = setInterval(async () => {
+    await untilNothingArrives(arrivals);
+    server.closeIdleConnections();
+  }, 50);
   await closed;
   clearInterval(sweep);
   clearTimeout(deadline);
+}
+
+/**
+ * Resolves in an iteration of the event loop in which no connection or request has arrived, or after 1,000 of them.
+ * To close resets what the kernel holds and the process has not read. The busier the process is, the more that is.
+ */
+async function untilNothingArrives(arrivals: () => number): Promise<void> {
+  let before: number | undefined;
+  for (let iteration = 0; iteration < 1000 && before !== arrivals(); iteration++) {
+    // The first one may be the present iteration, which has read already.
+    before = iteration === 0 ? undefined : arrivals();
+    await nextIteration();
+  }
 }
 
 function explain(error: Error, host: string, port: number): Error {

@@ -62,6 +62,20 @@ describe('the HTTP server', () => {
     await expect(once(connect(server.port, '127.0.0.1'), 'connect')).rejects.toThrow('ECONNREFUSED');
   });
 
+  it('answers what has been sent, and not been read, when it closes', async () => {
+    const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
+    const sockets = Array.from({ length: 20 }, () => connect(server.port, '127.0.0.1'));
+    const send = (socket: Socket) => socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    await Promise.all(sockets.map((socket) => send(socket) && once(socket, 'data')));
+
+    for (const socket of sockets) send(socket);
+    const stopped = server.stop(60_000);
+
+    const answers = await Promise.all(sockets.map(async (socket) => (await socket.toArray()).join('')));
+    for (const answer of answers) expect(answer).toContain('\r\nConnection: close\r\n');
+    await stopped;
+  });
+
   it('closes an idle connection after the pre-stop delay', async () => {
     const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
     const socket = connect(server.port, '127.0.0.1');
