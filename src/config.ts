@@ -123,6 +123,8 @@ function tracingOf(env: Variables) {
   return { protocol };
 }
 
+const originsOfThisMachine = /^http:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/;
+
 function toConfig(env: Variables, shell: Record<string, string | undefined>) {
   const driverUrl = (url: string | undefined) => url && toDriverUrl(url, shell);
   const database: DatabaseConfig =
@@ -143,7 +145,7 @@ function toConfig(env: Variables, shell: Record<string, string | undefined>) {
     /** The specification's `{base_url}`, without a slash at its end; unset means `http://localhost:<port>`. */
     publicUrl: env.PUBLIC_URL,
     trustedProxies: env.TRUST_PROXY,
-    corsOrigins: [...env.CORS_ORIGINS, ...(database.kind === 'embedded' ? [/^http:\/\/localhost(:\d+)?$/] : [])],
+    corsOrigins: [...env.CORS_ORIGINS, ...(database.kind === 'embedded' ? [originsOfThisMachine] : [])],
     workers: env.WORKERS,
     maxWaiting: env.MAX_WAITING,
     maxConnections: env.MAX_CONNECTIONS,

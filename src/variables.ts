@@ -66,7 +66,7 @@ export const variables = z.object({
   PUBLIC_URL: publicUrl.optional().meta({ unset: '`http://localhost:PORT`', description: 'URL that clients use.' }),
   TRUST_PROXY: wholeNumber(0, 100).default(0).describe('Reverse proxies in front whose word about clients counts.'),
   CORS_ORIGINS: origins.default([]).meta({
-    unset: 'none; in the demo `http://localhost` on any port',
+    unset: 'none; in the demo `http://localhost` and `http://127.0.0.1` on any port',
     description: 'Origins of web pages that may call the API, separated by commas.',
   }),
   METRICS_PORT: wholeNumber(0, 65_535).optional().describe('Port of `/metrics`, on `HOST`; `0` takes any.'),

@@ -25,13 +25,15 @@ function accessOf({ headers }: Response): Record<string, string> {
 
 const paths = ['/graphql', '/access/v1/evaluation', '/oauth/token', '/.well-known/oauth-authorization-server'];
 
+const requestHeaders = 'apollo-require-preflight,authorization,content-type,idempotency-key,traceparent,x-request-id';
+
 const preflight = (url: string, origin: string) =>
   fetch(url, {
     method: 'OPTIONS',
     headers: {
       Origin: origin,
       'Access-Control-Request-Method': 'POST',
-      'Access-Control-Request-Headers': 'authorization,content-type,idempotency-key,x-request-id',
+      'Access-Control-Request-Headers': requestHeaders,
     },
   });
 const post = (url: string, origin: string) =>
@@ -48,7 +50,7 @@ describe.each(paths)('%s', (path) => {
     expect(accessOf(asked)).toEqual({
       'access-control-allow-origin': origin,
       'access-control-allow-methods': 'GET,POST,DELETE',
-      'access-control-allow-headers': 'Authorization,Content-Type,Accept,Idempotency-Key,X-Request-Id',
+      'access-control-allow-headers': requestHeaders,
       'access-control-expose-headers': 'Idempotency-Replayed,Retry-After,WWW-Authenticate,X-Request-Id',
       'access-control-max-age': '600',
     });

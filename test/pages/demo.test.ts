@@ -104,7 +104,7 @@ describe("GraphiQL and the demo's credentials", () => {
     return headers.get('Access-Control-Allow-Origin');
   };
 
-  it.each(['http://localhost:5173', 'http://localhost'])(
+  it.each(['http://localhost:5173', 'http://localhost', 'http://127.0.0.1:5173', 'http://[::1]:5173'])(
     'keeps them from pages of %s, which may call the API',
     async (origin) => {
       expect(await allowedOrigin('/graphql', origin)).toBe(origin);
@@ -117,6 +117,8 @@ describe("GraphiQL and the demo's credentials", () => {
     'https://localhost:5173',
     'http://localhost:5173.evil.test',
     'http://evil.localhost:5173',
+    'http://127.0.0.1.evil.test',
+    'http://127x0.0.1:5173',
     'http://localhost:',
     'null',
   ])('lets no page of %s call the API', async (origin) => {
