@@ -169,6 +169,25 @@ describe('the HTTP server', () => {
     },
   );
 
+  it('takes no request after it has refused a body and said that it closes', async () => {
+    const taken: (string | undefined)[] = [];
+    const read = readingAtMost(1000);
+    const server = await listenWith({}, (request, response) => {
+      taken.push(request.url);
+      read(request, response);
+    });
+    const socket = connect(server.port, '127.0.0.1');
+    socket.write(`POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n${'x'.repeat(2000)}\r\n`);
+    const [answer] = await once(socket, 'data');
+    socket.write('0\r\n\r\nGET /next HTTP/1.1\r\nHost: x\r\n\r\n');
+
+    await untilHungUp(socket);
+
+    expect(String(answer)).toMatch('HTTP/1.1 413 ');
+    expect(taken).toEqual(['/']);
+    await server.stop(0);
+  });
+
   it.each([
     [1000, ['HTTP/1.1 100 Continue', 'HTTP/1.1 200 OK']],
     [1001, ['HTTP/1.1 413 Payload Too Large']],
@@ -193,6 +212,7 @@ describe('the HTTP server', () => {
     ['an empty host', '/', 'Host:', 400],
     ['two hosts in one line', '/', 'Host: a, b', 400],
     ['a host with a password', '/', 'Host: user@a', 400],
+    ['a host with a space', '/', 'Host: local host', 400],
     ['a host with a path', '/', 'Host: a/b', 400],
     ['a host with a broken port', '/', 'Host: a:b', 400],
     ['a target of another host', 'http://b/', 'Host: a', 400],

@@ -7,6 +7,8 @@ import type { Socket } from 'node:net';
  * connection is not read meanwhile (backpressure). The cost is head-of-line blocking.
  */
 export function serializePipelined(socket: Socket, response: ServerResponse, answer: () => void): void {
+  // It follows a body whose refusal said `Connection: close` (RFC 9112 section 9.6).
+  if (socket.writableEnded) return;
   // Node.js assigns the connection to one response at a time.
   if (response.socket) answer();
   else wait(socket, response, answer);
