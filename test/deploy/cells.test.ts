@@ -1,6 +1,6 @@
 import { read } from './support.ts';
 
-// deploy/cells/haproxy.cfg: test/system/cellsProxy.system.ts starts it where HAProxy is installed.
+// deploy/cells/haproxy.cfg: test/system/proxies.system.ts starts it where HAProxy is installed.
 
 test('the proxy repeats nothing that may have been executed, and logs no path', async () => {
   const text = (await read('deploy/cells/haproxy.cfg')).replaceAll(/^\s*#.*$/gm, '');

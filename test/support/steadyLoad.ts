@@ -15,13 +15,24 @@ export type LoadSettings = {
   /** Takes the next address when one asks to connect anew or no longer accepts connections, as a balancer does. */
   readonly urls: readonly string[];
   readonly token: string;
+  /** The host name that is asked for, where a proxy decides by it. */
+  readonly host?: string;
   readonly connections: number;
   /** How long a connection idles between an answer and the next request; not at all unless said. */
   readonly pauseMs?: number;
+  /** The document of the next request; a query unless said. */
+  readonly nextDocument?: () => string;
 };
 
 /** Sends queries on kept-alive connections, one after the other on each. It is a failure if an open connection cannot send or read. */
-export function startSteadyLoad({ urls, token, connections, pauseMs }: LoadSettings): SteadyLoad {
+export function startSteadyLoad({
+  urls,
+  token,
+  connections,
+  pauseMs,
+  host,
+  nextDocument = () => '{ app { name users(first: 5) { nodes { id fullName } } } }',
+}: LoadSettings): SteadyLoad {
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const failures: string[] = [];
   let answered = 0;
@@ -37,9 +48,9 @@ export function startSteadyLoad({ urls, token, connections, pauseMs }: LoadSetti
     const sent = request(`${url}/graphql`, {
       agent,
       method: 'POST',
-      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
+      headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', ...(host && { Host: host }) },
     });
-    sent.end(JSON.stringify({ query: '{ app { name users(first: 5) { nodes { id fullName } } } }' }));
+    sent.end(JSON.stringify({ query: nextDocument() }));
     try {
       const [response] = (await once(sent, 'response')) as [IncomingMessage];
       const body = (await response.toArray()).join('');

@@ -1,32 +1,104 @@
-/** deploy/cells: HAProxy leads host names to cells, and sends a request once. HAPROXY names another program than `haproxy`. */
-import { execFileSync, spawn } from 'node:child_process';
+/**
+ * The proxies that are shipped and documented, with their own programs: HAProxy by deploy/cells, nginx by docs/operating.md.
+ * HAPROXY and NGINX name other programs. Without a program its tests only say so.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, request as httpRequest } from 'node:http';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, request as httpRequest, type IncomingHttpHeaders, type OutgoingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createTenant, type Tenant } from '../graphql/support.ts';
+import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/freePort.ts';
+import type { TestProcess } from '../support/process.ts';
+import { startServer } from '../support/startServer.ts';
+import { startSteadyLoad } from '../support/steadyLoad.ts';
 import { until } from '../support/until.ts';
+import { addressOf } from '../support/workers.ts';
 
-const program = process.env.HAPROXY ?? 'haproxy';
-const configuration = fileURLToPath(new URL('../../deploy/cells/haproxy.cfg', import.meta.url));
+const programs = { HAProxy: process.env.HAPROXY ?? 'haproxy', nginx: process.env.NGINX ?? 'nginx' };
+type Name = keyof typeof programs;
+const names = Object.keys(programs) as Name[];
+const read = (path: string) => readFile(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
 
-const isInstalled = (() => {
+const isInstalled = (name: Name) => {
   try {
-    execFileSync(program, ['-v']);
+    execFileSync(programs[name], ['-v'], { stdio: 'ignore' });
     return true;
   } catch {
+    console.info(`${name} is not installed: its configuration is not started.`);
     return false;
   }
-})();
+};
 
-/** A cell as the proxy sees it: it says which one it is, or cuts the request off after it has read it. */
+type Proxy = { readonly port: number; stop(): Promise<void> };
+
+/** HAProxy before two cells; the first has one server or more. */
+async function startHaproxy([first = '', ...others]: readonly string[], two = first): Promise<Proxy> {
+  const port = await freePort();
+  const text = (await read('deploy/cells/haproxy.cfg')).replace(/^ {2}server one-1 .*$/m, (line) =>
+    [line, ...others.map((address, n) => line.replace(/one-1 \S+/, `one-${n + 2} ${address}`))].join('\n'),
+  );
+  return startProxy('haproxy.cfg', text, port, (path) =>
+    spawn(programs.HAProxy, ['-W', '-db', '-f', path], {
+      env: { ...process.env, CELLS_BIND: `127.0.0.1:${port}`, CELL_ONE: first, CELL_TWO: two },
+      stdio: 'ignore',
+    }),
+  );
+}
+
+async function startNginx(addresses: readonly string[]): Promise<Proxy> {
+  const port = await freePort();
+  const [, documented = ''] = /```nginx\n(.*?)```/s.exec(await read('docs/operating.md')) ?? [];
+  const own = documented
+    .replace('listen 80;', `listen 127.0.0.1:${port};`)
+    .replace(/127\.0\.0\.1:3001/, addresses[0] ?? '')
+    .replace(/127\.0\.0\.1:3002/, addresses[1] ?? addresses[0] ?? '');
+  const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((kind) => `${kind}_temp_path ${kind};`);
+  const text = `daemon off; user root; pid pid; error_log error.log; events {} http { access_log off; ${paths.join(' ')} ${own} }`;
+  return startProxy('nginx.conf', text, port, (path, folder) =>
+    spawn(programs.nginx, ['-p', folder, '-c', path], { stdio: 'ignore' }),
+  );
+}
+
+async function startProxy(
+  file: string,
+  text: string,
+  port: number,
+  start: (path: string, folder: string) => ChildProcess,
+): Promise<Proxy> {
+  const folder = await mkdtemp(join(tmpdir(), 'proxy-'));
+  await writeFile(join(folder, file), text);
+  const proxy = start(join(folder, file), folder);
+  const stop = async () => {
+    proxy.kill('SIGTERM');
+    if (proxy.exitCode === null) await once(proxy, 'exit');
+    await rm(folder, { recursive: true });
+  };
+  try {
+    await until(async () => (await ask(port).catch(() => null))?.status === 200);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { port, stop };
+}
+
+const start = { HAProxy: startHaproxy, nginx: startNginx };
+/** nginx leaves a server out for half a minute. */
+const replacements = { HAProxy: 10, nginx: 4 };
+
+/** A server as the proxy sees it: it says which one it is, or cuts the request off after it has read it. */
 async function startBackend(name: string) {
-  const seen: string[] = [];
+  const seen: { method: string | undefined; url: string | undefined; headers: IncomingHttpHeaders }[] = [];
   const server = createServer((request, response) => {
-    if (request.url !== '/readyz')
-      seen.push(`${request.method} ${request.url} ${request.headers['x-forwarded-for'] ?? ''}`);
-    if (request.url === '/cut') return void request.socket.destroy();
-    if (request.url === '/refused') return void response.writeHead(503, { 'Retry-After': '2' }).end();
+    const { method, url, headers } = request;
+    if (url !== '/readyz') seen.push({ method, url, headers });
+    if (url === '/cut') return void request.socket.destroy();
+    if (url === '/refused') return void response.writeHead(503, { 'Retry-After': '2' }).end();
     response.end(name);
   });
   server.listen(0, '127.0.0.1');
@@ -40,57 +112,159 @@ async function startBackend(name: string) {
   return { seen, stop, address: `127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-/** As a client of that host name; fetch does not send another Host. */
+type Asked = { path?: string; method?: string; headers?: OutgoingHttpHeaders; from?: string; body?: string };
+
+/** As a client of that host name and at that address; fetch does not send another Host. */
 function ask(
   port: number,
-  host: string,
-  path = '/',
-  method = 'GET',
+  { path = '/healthz', method = 'GET', headers = {}, from = '127.0.0.1', body = '' }: Asked = {},
 ): Promise<{ status: number; body: string; retryAfter?: string | undefined }> {
+  const all = { Host: 'one.example.com', ...headers };
   return new Promise((resolve, reject) => {
-    const sent = httpRequest({ host: '127.0.0.1', port, path, method, headers: { Host: host } }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (text: string) => {
-        body += text;
-      });
-      response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, body, retryAfter: response.headers['retry-after'] }),
-      );
+    const options = { host: '127.0.0.1', port, path, method, headers: all, localAddress: from, agent: false };
+    const sent = httpRequest(options, async (response) => {
+      const text = (await response.setEncoding('utf8').toArray()).join('');
+      resolve({ status: response.statusCode ?? 0, body: text, retryAfter: response.headers['retry-after'] });
     });
-    sent.on('error', reject).end();
+    sent.on('error', reject).end(body);
   });
 }
 
-// Without the program there is nothing to start; what the file says is held by test/deploy/cells.test.ts.
-if (!isInstalled) console.info('HAProxy is not installed: its configuration is not started.');
+/** What a client may claim about itself; each time another address. */
+const forged = (n: number) => ({
+  'X-Forwarded-For': [`198.51.100.${n}, 203.0.113.${n}`, `192.0.2.${n}`],
+  'X-Forwarded-Proto': 'gopher',
+  'X-Forwarded-Host': 'evil.test',
+  'X-Real-IP': `192.0.2.${n}`,
+  Forwarded: `for=192.0.2.${n};proto=gopher;host=evil.test`,
+});
 
-test('each name leads to its cell, and no request is sent twice', async () => {
-  if (!isInstalled) return expect(configuration).toContain('deploy/cells');
+test('HAProxy leads each name to its cell, and sends no request twice', async () => {
+  if (!isInstalled('HAProxy')) return expect(start).toHaveProperty('HAProxy');
   const [one, two] = [await startBackend('one'), await startBackend('two')];
-  const port = await freePort();
-  const env = { ...process.env, CELLS_BIND: `127.0.0.1:${port}`, CELL_ONE: one.address, CELL_TWO: two.address };
-  const proxy = spawn(program, ['-W', '-db', '-f', configuration], { env, stdio: 'ignore' });
+  const proxy = await startHaproxy([one.address], two.address);
+  const { port } = proxy;
+  const named = (Host: string, asked: Asked = {}) => ask(port, { ...asked, headers: { Host } });
   try {
-    await until(async () => (await ask(port, 'one.example.com').catch(() => null))?.status === 200);
-    expect(await ask(port, 'ONE.example.com:443')).toMatchObject({ status: 200, body: 'one' });
-    expect(await ask(port, 'two.example.com')).toMatchObject({ status: 200, body: 'two' });
-    expect(await ask(port, 'three.example.com')).toMatchObject({ status: 421 });
-    expect(await ask(port, 'one.example.com', '/refused', 'POST')).toMatchObject({ status: 503, retryAfter: '2' });
+    expect(await named('ONE.example.com:443')).toMatchObject({ status: 200, body: 'one' });
+    expect(await named('two.example.com')).toMatchObject({ status: 200, body: 'two' });
+    expect(await named('three.example.com')).toMatchObject({ status: 421 });
+    expect(await ask(port, { path: '/refused', method: 'POST' })).toMatchObject({ status: 503, retryAfter: '2' });
     one.seen.length = 0;
 
-    // On a connection that it has used before, HAProxy cuts the client off, too, and the client decides.
-    const cut = async (method: string) =>
-      (await ask(port, 'one.example.com', '/cut', method).catch(() => null))?.status ?? 502;
-    for (const method of ['POST', 'GET']) expect(await cut(method)).toBe(502);
+    for (const method of ['POST', 'GET']) expect((await ask(port, { path: '/cut', method })).status).toBe(502);
 
-    expect(one.seen).toEqual(['POST /cut 127.0.0.1', 'GET /cut 127.0.0.1']);
+    expect(one.seen.map(({ method, url }) => `${method} ${url}`)).toEqual(['POST /cut', 'GET /cut']);
     await two.stop();
-    expect((await ask(port, 'two.example.com', '/', 'POST')).status).toBe(503);
-    expect(await ask(port, 'one.example.com')).toMatchObject({ status: 200, body: 'one' });
+    expect((await named('two.example.com', { method: 'POST' })).status).toBe(503);
+    expect(await named('one.example.com')).toMatchObject({ status: 200, body: 'one' });
   } finally {
-    proxy.kill('SIGTERM');
-    await once(proxy, 'exit');
+    await proxy.stop();
     await one.stop();
     await two.stop();
   }
+});
+
+describe.each(names)('behind %s', (name) => {
+  let database: TestDatabase;
+  let tenant: Tenant;
+  beforeAll(async () => {
+    database = await createTestDatabase();
+    tenant = await createTenant({ database });
+  });
+  afterAll(() => database.drop());
+
+  const startService = (port = '0') =>
+    startServer({
+      AUTH_DATABASE_URL: database.authUrl,
+      PORT: port,
+      TRUST_PROXY: '1',
+      THROTTLE_FAILURES_PER_MINUTE: '60',
+    });
+  const hostOf = (service: TestProcess) => `127.0.0.1:${new URL(addressOf(service)).port}`;
+  const stopService = (service: TestProcess) => {
+    service.signal('SIGTERM');
+    return service.exited;
+  };
+
+  test('the service gets the address that the proxy sees, and no other word of a client about itself', async () => {
+    if (!isInstalled(name)) return expect(start).toHaveProperty(name);
+    const backend = await startBackend('one');
+    const proxy = await start[name]([backend.address]);
+    try {
+      await ask(proxy.port, { path: '/seen', from: '127.0.0.2', headers: forged(1) });
+
+      const { headers } = backend.seen.find(({ url }) => url === '/seen') ?? { headers: {} };
+      expect(Object.entries(headers).filter(([header]) => /forwarded|real-ip/.test(header))).toEqual(
+        expect.arrayContaining([
+          ['x-forwarded-for', '127.0.0.2'],
+          ['x-forwarded-proto', 'http'],
+        ]),
+      );
+      expect(Object.keys(headers).filter((header) => /forwarded|real-ip/.test(header))).toHaveLength(2);
+    } finally {
+      await proxy.stop();
+      await backend.stop();
+    }
+  });
+
+  test('forged addresses share the failures of their client, and two clients do not', async () => {
+    if (!isInstalled(name)) return expect(start).toHaveProperty(name);
+    const service = await startService();
+    const proxy = await start[name]([hostOf(service)]);
+    const tryWrongly = async (from: string, headers: OutgoingHttpHeaders) =>
+      (
+        await ask(proxy.port, {
+          ...{ path: '/oauth/token', method: 'POST', from },
+          headers: { ...headers, 'Content-Type': 'application/x-www-form-urlencoded' },
+          body: 'grant_type=client_credentials&client_id=stranger&client_secret=wrong',
+        })
+      ).status;
+    try {
+      const statuses: number[] = [];
+      for (let n = 0; n < 100; n++) statuses.push(await tryWrongly('127.0.0.2', forged(n)));
+
+      expect(statuses).toEqual([...Array(60).fill(401), ...Array(40).fill(429)]);
+      expect(await tryWrongly('127.0.0.3', {})).toBe(401);
+      expect(await tryWrongly('127.0.0.2', {})).toBe(429);
+    } finally {
+      await proxy.stop();
+      await stopService(service);
+    }
+  });
+
+  test('two servers are replaced in turn under writes, and none fails or is done twice', async () => {
+    if (!isInstalled(name)) return expect(start).toHaveProperty(name);
+    const services = [await startService(), await startService()];
+    const addresses = services.map(hostOf);
+    const proxy = await start[name](addresses);
+    let writes = 0;
+    const load = startSteadyLoad({
+      urls: [`http://127.0.0.1:${proxy.port}`],
+      host: 'one.example.com',
+      token: tenant.app,
+      connections: 8,
+      pauseMs: 20,
+      nextDocument: () => `mutation { userCreate(fullName: "W", email: "w${++writes}@acme.test") { user { id } } }`,
+    });
+    try {
+      for (let stops = 0; stops < replacements[name]; stops++) {
+        const place = stops % 2;
+        await stopService(services[place] as TestProcess);
+        const next = await startService(addresses[place]?.split(':')[1]);
+        services[place] = next;
+        await until(() => next.output.stderr.includes('"path":"/graphql"') || load.failures.length > 0);
+      }
+      await load.stop();
+
+      const { rows } = await tenant.owner.query("select count(*)::int from app_public.users where full_name = 'W'");
+      expect([...new Set(load.failures)]).toEqual([]);
+      expect([load.answered, rows[0].count]).toEqual([writes, writes]);
+      console.log(`${writes} writes`);
+    } finally {
+      await load.stop();
+      await proxy.stop();
+      await Promise.all(services.map(stopService));
+    }
+  }, 300_000);
 });
