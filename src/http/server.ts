@@ -1,7 +1,8 @@
+import cluster from 'node:cluster';
+import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay, setImmediate as nextIteration } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { hasCode } from '../errors/hasCode.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
@@ -41,27 +42,21 @@ export async function listen(
   maxConnections = Number.MAX_SAFE_INTEGER,
   timeouts = connectionTimeouts,
 ) {
-  // Keyed by connection, so that an answer adds and removes no entry. A changing set is copied again and again. Its old copies are
-  // collected rarely, and keep their responses in memory.
-  const inFlight = new Map<Socket, ServerResponse | null>();
   let stopping = false;
   let arrivals = 0;
+  const answered = new WeakMap<Socket, IncomingMessage>();
   const limitSendBuffer = limitSendBuffers(maxUnsentBytes, unsentGraceMs);
   const answer: RequestListener = (request, response) => {
-    const { socket } = request;
-    inFlight.set(socket, response);
-    response.once('close', () => {
-      if (inFlight.get(socket) === response) inFlight.set(socket, null);
-      if (!request.complete) setTimeout(() => request.complete || socket.destroy(), timeouts.lateBodyMs).unref();
-    });
     limitSendBuffer(response);
     if (stopping) response.setHeader('Connection', 'close');
     listener(request, response);
   };
   const onRequest: RequestListener = (request, response) => {
     arrivals++;
+    connections.begin(request, response);
     fieldsOf(response).arrivedAt = arrivalOn(request.socket);
     serializePipelined(request.socket, response, () => {
+      answered.set(request.socket, request);
       if (hasOneHost(request)) answer(request, response);
       else response.writeHead(400, { Connection: 'close' }).end();
     });
@@ -70,11 +65,10 @@ export async function listen(
   // The reader of the body asks for it: a request that is refused by its headers gets no 100 before.
   server.on('checkContinue', onRequest);
   const arrivalOn = watchArrivals(server);
+  const connections = watchConnections(server, timeouts.lateBodyMs);
   server.on('connection', (socket) => {
     arrivals++;
-    inFlight.set(socket, null);
-    socket.once('close', () => inFlight.delete(socket));
-    lingerAfterAnswer(socket, () => inFlight.get(socket)?.req);
+    lingerAfterAnswer(socket, () => answered.get(socket));
   });
   server.headersTimeout = timeouts.headersMs;
   server.requestTimeout = timeouts.requestMs;
@@ -95,11 +89,24 @@ export async function listen(
      * For `preStopMs` new requests are still served, with `Connection: close`, so that clients connect elsewhere. Otherwise a client that is
      * connecting or sending at this moment would not know whether its request was read. Without clients there is no such delay.
      */
-    stop(drainMs: number, preStopMs = 0): Promise<void> {
+    async stop(drainMs: number, preStopMs = 0): Promise<void> {
       stopping = true;
-      for (const response of inFlight.values())
-        if (response?.headersSent === false) response.setHeader('Connection', 'close');
-      return stop(server, () => arrivals, drainMs, preStopMs);
+      for (const response of connections.inFlight())
+        if (!response.headersSent) response.setHeader('Connection', 'close');
+      const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
+      if (!connections.isEmpty()) await delay(preStopMs);
+      await untilNothingArrives(() => arrivals);
+      connections.expectNoMore();
+      const closed = once(server, 'close');
+      closeListener(server);
+      // A kept-alive connection becomes idle only when its request in flight is answered.
+      const sweep = setInterval(async () => {
+        await untilNothingArrives(() => arrivals);
+        server.closeIdleConnections();
+      }, 50);
+      await closed;
+      clearInterval(sweep);
+      clearTimeout(deadline);
     },
   };
 }
@@ -122,19 +129,51 @@ const maxUnsentBytes = 32_000_000;
 /** A client that reads at all takes an answer within this time. */
 const unsentGraceMs = 2000;
 
-async function stop(server: Server, arrivals: () => number, drainMs: number, preStopMs: number): Promise<void> {
-  const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
-  if (preStopMs > 0 && (await promisify(server.getConnections).call(server)) > 0) await delay(preStopMs);
-  await untilNothingArrives(arrivals);
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  // A kept-alive connection becomes idle only when its request in flight is answered.
-  const sweep = setInterval(async () => {
-    await untilNothingArrives(arrivals);
-    server.closeIdleConnections();
-  }, 50);
-  await closed;
-  clearInterval(sweep);
-  clearTimeout(deadline);
+/**
+ * Which connections have a request in flight.
+ * Node.js takes an answer that its client has yet to read for idle, and a new connection without a request for busy.
+ */
+function watchConnections(server: Server, lateBodyMs: number) {
+  // The latest request of each, or how many bytes were read up to its answer. A set that changes with each request would keep old
+  // responses in memory.
+  const last = new Map<Socket, ServerResponse | number>();
+  let silentUntil = Number.POSITIVE_INFINITY;
+  server.on('connection', (socket) => {
+    last.set(socket, 0);
+    socket.once('close', () => last.delete(socket));
+  });
+  server.closeIdleConnections = () => {
+    const isLate = performance.now() > silentUntil;
+    for (const [socket, before] of last) if (before === socket.bytesRead && (before > 0 || isLate)) socket.destroy();
+  };
+
+  return {
+    begin(request: IncomingMessage, response: ServerResponse): void {
+      const { socket } = request;
+      last.set(socket, response);
+      const end = () => last.get(socket) === response && last.set(socket, socket.bytesRead);
+      response.once('close', () => {
+        if (request.complete) end();
+        else setTimeout(() => (request.complete ? end() : socket.destroy()), lateBodyMs).unref();
+      });
+    },
+    isEmpty: () => last.size === 0,
+    inFlight: () => [...last.values()].filter((response) => typeof response === 'object'),
+    /** From now on a client that has just connected has half a second for its request. */
+    expectNoMore(): void {
+      silentUntil = performance.now() + 500;
+    },
+  };
+}
+
+/**
+ * Accepts no more connections.
+ * The supervisor of a worker passes connections on to it, and must stop that first: a connection that a closed worker gives back when no
+ * other is left would stay open without an answer.
+ */
+function closeListener(server: Server): void {
+  if (cluster.worker) cluster.worker.send({ graph: 'closing' });
+  else server.close();
 }
 
 /**

@@ -20,7 +20,7 @@ export function openConnections(
     const pool = createPool(login.url, config, log);
     metrics.watchThread(thread, () => ({ pool: stateOf(pool) }));
     // A statement that outlives the drain ends by its own timeout.
-    resources.defer(() => Promise.race([pool.end(), delay(2000, undefined, { ref: false })]));
+    resources.defer(() => Promise.race([pool.end(), delay(500, undefined, { ref: false })]));
     const { readiness, stop } = watchDatabase({ pool, login, poolWaitMs: config.poolWaitMs, log });
     resources.defer(stop);
     return { pool, readiness };

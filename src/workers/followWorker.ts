@@ -23,6 +23,8 @@ export function followWorker(worker: Worker, order: WorkerOrder) {
   worker.on('message', (message: WorkerReport | null) => {
     // Other messages use the same channel.
     if (message?.graph === 'started' || message?.graph === 'serving') reached[message.graph].resolve();
+    // Passes no more connections on to it, and has it close its listener.
+    if (message?.graph === 'closing') worker.disconnect();
   });
   // A worker that ends before it has read its order is reported by its end.
   worker.on('error', () => undefined);
@@ -48,5 +50,5 @@ export function followWorker(worker: Worker, order: WorkerOrder) {
   };
 }
 
-/** The 10 s in which a worker drains, and some time for the rest of its stop. */
+/** A worker drains within 8 s; the rest of its stop has some time. */
 const stopTimeoutMs = 14_000;

@@ -12,8 +12,8 @@ export type WorkerOrder = {
   readonly atOnce: boolean;
 };
 
-/** A worker's report to its supervisor. */
-export type WorkerReport = { readonly graph?: 'started' | 'serving' };
+/** A worker's report to its supervisor; by `closing` it asks for no more connections. */
+export type WorkerReport = { readonly graph?: 'started' | 'serving' | 'closing' };
 
 /** Serves by the supervisor's order, and reports its state. @throws as {@link startService} does */
 export async function runWorker(

@@ -64,7 +64,7 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
     roll(): void {
       rolling = rolling.then(rollOnce);
     },
-    /** Lets the workers finish the requests in flight (at most 10 s), then releases everything. */
+    /** Lets the workers finish the requests in flight (at most 8 s), then releases everything. */
     async stop(): Promise<void> {
       stopping.abort();
       // A worker that is just starting stops, too.

@@ -4,6 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { StartupError } from '../../src/errors/startupError.ts';
 import { createBodyReader } from '../../src/http/requestBody.ts';
 import { connectionTimeouts, listen } from '../../src/http/server.ts';
+import { until } from '../support/until.ts';
 
 describe('the HTTP server', () => {
   it('does not wait for kept-alive connections when it stops', async () => {
@@ -73,6 +74,44 @@ describe('the HTTP server', () => {
 
     const answers = await Promise.all(sockets.map(async (socket) => (await socket.toArray()).join('')));
     for (const answer of answers) expect(answer).toContain('\r\nConnection: close\r\n');
+
+    await stopped;
+  });
+
+  it('waits for no client that is connected and sends nothing', async () => {
+    const server = await listen('127.0.0.1', 0, (_request, response) => response.end('ok'));
+    const silent = connect(server.port, '127.0.0.1');
+    await once(silent, 'connect');
+
+    await server.stop(600_000);
+
+    expect(await silent.toArray()).toEqual([]);
+  });
+
+  it('waits for the rest of a request and for a client that has yet to read its answer', async () => {
+    // More than the operating system takes of a client that reads nothing.
+    const large = Buffer.alloc(14_000_000, 'x');
+    const received = Promise.withResolvers<void>();
+    const server = await listen('127.0.0.1', 0, ({ url }, response) => {
+      response.end(url === '/late' ? 'late' : large);
+      if (url === '/unread') received.resolve();
+    });
+    const [late, unread] = [connect(server.port, '127.0.0.1'), connect(server.port, '127.0.0.1').pause()];
+    late.write('GET /late HTTP/1.1\r\n');
+    unread.write('GET /unread HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n');
+    await received.promise;
+
+    const stopped = server.stop(60_000, 100);
+    await until(() =>
+      once(connect(server.port, '127.0.0.1'), 'connect').then(
+        () => false,
+        () => true,
+      ),
+    );
+    late.write('Host: x\r\n\r\n');
+
+    expect((await late.toArray()).join('')).toMatch(/\r\nConnection: close\r\n.*late$/s);
+    expect((await unread.toArray()).join('').length).toBeGreaterThan(large.length);
     await stopped;
   });
 

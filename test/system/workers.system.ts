@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
@@ -146,6 +148,36 @@ describe('a service of several workers', () => {
     await until(() => load.answered > answered + 20);
     await load.stop();
     expect(load.failures).toEqual([]);
+  });
+
+  it('lets no client wait when it stops, and ends within 10 s beside requests that do not', async () => {
+    const stopped = await start();
+    const address = addressOf(stopped);
+    const blocker = await database.owner.connect();
+    await blocker.query('begin; lock table app_public.units');
+    const silent = connect(Number(new URL(address).port), '127.0.0.1');
+    await once(silent, 'connect');
+    const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
+    const body = JSON.stringify({ query: '{ app { rootUnits { totalCount } } }' });
+    const blocked = fetch(`${address}/graphql`, { method: 'POST', headers, body }).catch(() => 'cut');
+    await until(async () => {
+      const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      return (await database.owner.query(waiting)).rowCount === 1;
+    });
+    const load = startSteadyLoad({ urls: [address, address], token, connections: 16 });
+    await until(() => load.answered > 20);
+
+    const since = performance.now();
+    stopped.signalGroup('SIGTERM');
+    await until(() => silent.readableEnded);
+    await load.stop();
+
+    expect(stopped.running).toBe(true);
+    expect(await stopped.exited).toEqual({ code: 0, signal: null });
+    expect(performance.now() - since).toBeLessThan(10_000);
+    expect(await blocked).toBe('cut');
+    await blocker.query('rollback');
+    blocker.release();
   });
 
   it('leaves no worker behind when it is killed', async () => {
