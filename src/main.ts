@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { availableParallelism } from 'node:os';
+import { availableParallelism, constants } from 'node:os';
 import type { DevelopmentCommand } from './commands/development/runDevelopmentCommand.ts';
 import { reportFailure } from './commands/reportFailure.ts';
 import { type Config, loadConfig, ownUrls } from './config.ts';
@@ -31,6 +31,11 @@ const commands = new Map(
 );
 
 endOnCrash((error) => reportFailure(error, process.env.LOG_LEVEL));
+const endSignals = ['SIGINT', 'SIGTERM', 'SIGQUIT', 'SIGHUP'] as const;
+// By default a signal ends the process without its exit handlers, of which one stops the embedded database.
+for (const signal of endSignals) process.on(signal, () => process.exit(128 + constants.signals[signal]));
+// By default they open the inspector, which runs any code, and end the process.
+for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => undefined);
 
 const command = commands.get(name);
 try {
@@ -90,7 +95,7 @@ async function superviseWorkers(config: Config, count: number, log: Log): Promis
   const { supervise } = await import('./workers/supervise.ts');
   const supervisor = supervise(config, count, fork, log);
   stopOnSignals(Promise.resolve(supervisor), log);
-  process.on('SIGHUP', supervisor.roll);
+  process.removeAllListeners('SIGHUP').on('SIGHUP', supervisor.roll);
   supervisor.failed.catch(async (error: unknown) => {
     await supervisor.stop();
     process.exit(reportFailure(error, config.logLevel));
@@ -101,9 +106,13 @@ async function superviseWorkers(config: Config, count: number, log: Log): Promis
 /** The supervisor starts it. */
 async function work(): Promise<void> {
   // Meant for the supervisor, even when a terminal sends it to all processes.
-  process.on('SIGHUP', () => undefined);
+  const ignoreHangup = () => process.removeAllListeners('SIGHUP').on('SIGHUP', () => undefined);
+  ignoreHangup();
   const { runWorker } = await import('./workers/runWorker.ts');
-  await runWorker(createLog, stopOnSignals);
+  await runWorker(createLog, (starting, log) => {
+    stopOnSignals(starting, log);
+    ignoreHangup();
+  });
 }
 
 /** `npm run worker` */
@@ -180,7 +189,7 @@ function refuseInProduction(): void {
     throw new StartupError(`${name} changes the database as a developer saves files; NODE_ENV is production.`);
 }
 
-/** SIGTERM or SIGINT: drain, stop, exit 0. Another signal meanwhile changes nothing. */
+/** A signal to end: drain, stop, exit 0. Another signal meanwhile changes nothing. */
 function stopOnSignals(starting: Promise<{ stop(preStopMs?: number): Promise<void> }>, log: Log): void {
   // For clients that are connecting or sending at this moment, and balancers that have yet to see that it is not ready.
   const preStopMs = 500;
@@ -194,7 +203,7 @@ function stopOnSignals(starting: Promise<{ stop(preStopMs?: number): Promise<voi
     await service.stop(preStopMs);
     process.exit(0);
   };
-  process.on('SIGTERM', stop).on('SIGINT', stop);
+  for (const signal of endSignals) process.removeAllListeners(signal).on(signal, stop);
   endOnCrash((error) => {
     const isExplained = explainFailure(error) !== null;
     // A fault of the service may not happen again, so its stack is logged.

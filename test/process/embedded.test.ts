@@ -200,6 +200,16 @@ describe('npm start without a database', () => {
       await until(async () => (await database.find()) === null);
     });
 
+    it.each(['SIGHUP', 'SIGQUIT'] as const)('opens no inspector, and stops as cleanly on %s', async (signal) => {
+      service.signal('SIGUSR1');
+      expect((await fetch(`${addressOf(service)}/readyz`)).status).toBe(200);
+      service.signalGroup(signal);
+
+      expect(await service.exited).toEqual({ code: 0, signal: null });
+      expect(service.output.stderr).not.toContain('Debugger listening');
+      expect(await database.find()).toBeNull();
+    });
+
     it('stops as cleanly when the whole group gets Ctrl-C, more than once', async () => {
       service.signalGroup('SIGINT');
       service.signalGroup('SIGINT');

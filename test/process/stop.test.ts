@@ -34,6 +34,7 @@ describe('stopping', () => {
       return waiting.rowCount === 1;
     });
 
+    service.signal('SIGUSR2');
     service.signal('SIGTERM');
     await service.says('stopping');
     await until(() =>
