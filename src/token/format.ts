@@ -7,8 +7,8 @@ export type TokenKind = keyof typeof prefixes;
 const prefixes = { access: 'gqs_at_', refresh: 'gqs_rt_', code: 'gqs_ac_' } as const;
 
 /** A new opaque token: prefix, 256 random bits in base64url, CRC-32; 56 characters of `b64token`. */
-export function createToken(kind: TokenKind): string {
-  const unchecked = prefixes[kind] + randomBytes(32).toString('base64url');
+export function createToken(kind: TokenKind, bits = randomBytes(32)): string {
+  const unchecked = prefixes[kind] + bits.toString('base64url');
   return unchecked + checksum(unchecked);
 }
 

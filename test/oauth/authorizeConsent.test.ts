@@ -1,14 +1,18 @@
 import { hashToken } from '../../src/token/format.ts';
+import { until } from '../support/until.ts';
 import {
   answerOf,
   countCodesOf,
+  createPkce,
+  exchange,
   expectForbidden,
   type Form,
   requestOf,
   shareAuthorization,
+  type Visit,
   Visitor,
 } from './authorizeSupport.ts';
-import { createUser, type OauthTest, type TestApplication, type TestUser } from './support.ts';
+import { asClient, createUser, type OauthTest, type TestApplication, type TestUser } from './support.ts';
 
 // The question of the authorization endpoint, and the one answer to it that counts.
 
@@ -106,26 +110,56 @@ test('consent needs the token of the page, in the session that was asked', async
   expect(answerOf(await mine.submit(approval))).toHaveProperty('code');
 });
 
-test('of many answers to one question one counts, whatever they are', async () => {
+test('of many answers to one question one counts, and those equal to it lead to the same place', async () => {
   const person = await createUser(oauth);
   const visitor = new Visitor(oauth);
-  for (let round = 0; round < 3; round++) {
-    const { approval, denial } = round
-      ? await visitor.consent(`/oauth/authorize?${new URLSearchParams(requestOf(application))}`)
-      : await visitor.signIn(requestOf(application), person);
+  await visitor.signIn(requestOf(application), person);
+  for (const kinds of [['approval'], ['denial'], ['approval', 'denial']] as const) {
+    const asked = await visitor.consent(`/oauth/authorize?${new URLSearchParams(requestOf(application))}`);
     const before = (await codes(person)) ?? 0;
-    const forms = Array.from({ length: 20 }, (_, index) => (round < 2 || index % 2 ? approval : denial));
+    const forms = Array.from({ length: 20 }, (_, index) => asked[kinds[index % kinds.length] ?? 'approval']);
 
-    const answers = await Promise.all(forms.map((form) => visitor.submit(form)));
+    const answers = await answeredAtOnce(visitor, forms);
 
     const counted = answers.filter(({ status }) => status === 303);
-    expect(counted).toHaveLength(1);
+    const [location, ...others] = new Set(counted.map(({ headers }) => headers.get('Location')));
+    expect(others).toEqual([]);
+    expect(counted).toHaveLength(20 / kinds.length);
     for (const refused of answers.filter(({ status }) => status !== 303)) expectForbidden(refused);
-    const allowed = counted.filter(({ headers }) => headers.get('Location')?.includes('code=')).length;
-    expect(await codes(person)).toBe(before + allowed);
-    if (round < 2) expect(allowed).toBe(1);
+    expect(await codes(person)).toBe(before + (location?.includes('code=') ? 1 : 0));
   }
 });
+
+test('an equal answer gets the same code until that is redeemed', async () => {
+  const visitor = new Visitor(oauth);
+  const pkce = createPkce();
+  const { approval } = await visitor.signIn(requestOf(application, pkce), user);
+  const { code = '', ...rest } = answerOf(await visitor.submit(approval));
+  expect(answerOf(await visitor.submit(approval))).toEqual({ code, ...rest });
+
+  const otherState = approval.action.replace(/state=[^&]*/, 'state=other');
+  expectForbidden(await visitor.submit({ ...approval, action: otherState }));
+  await exchange(oauth, code, pkce, asClient(application));
+
+  expectForbidden(await visitor.submit(approval));
+});
+
+/** The answers to forms that all wait for the question's row at one moment. */
+async function answeredAtOnce(visitor: Visitor, forms: Form[]): Promise<Visit[]> {
+  const { owner } = oauth.database;
+  const blocker = await owner.connect();
+  const hashes = [...new Set(forms.map(({ fields }) => fields.csrf_token ?? ''))].map(hashToken);
+  await blocker.query('begin');
+  await blocker.query('select from oauth.consents where consent_hash = any ($1) for update', [hashes]);
+  const answers = Promise.all(forms.map((form) => visitor.submit(form)));
+  await until(async () => {
+    const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock' and query like '%oauth.consents%'`;
+    return ((await owner.query(waiting)).rowCount ?? 0) > 1;
+  });
+  await blocker.query('rollback');
+  blocker.release();
+  return answers;
+}
 
 test('a question that waited for 10 minutes has to be asked again', async () => {
   const visitor = new Visitor(oauth);

@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { expectAccessible } from '../support/axe.ts';
 import { launchBrowser, openPage } from '../support/browser.ts';
 import { opened } from '../support/openThings.ts';
+import { until } from '../support/until.ts';
 import { createPkce, requestOf } from './authorizeSupport.ts';
 import {
   createApplication,
@@ -110,14 +111,34 @@ describe.each([
     expect(complaints()).toEqual([]);
   });
 
-  test('allows once by a double click', async () => {
+  test.each([
+    ['Allow', { code: expect.stringMatching(/^gqs_ac_/) }],
+    ['Deny', { error: 'access_denied' }],
+  ])('leads on by a double click on %s, though the first answer is slow', async (name, expected) => {
     await page.goto(address());
     await signIn();
+    await page.getByRole('button', { name }).waitFor();
+    const { owner } = oauth.database;
+    const blocker = await owner.connect();
+    await blocker.query('begin');
+    await blocker.query(
+      'select from oauth.consents where sid in (select sid from oauth.sessions where user_id = $1) for update',
+      [user.id],
+    );
 
-    await page.getByRole('button', { name: 'Allow' }).dblclick({ delay: 30, noWaitAfter: true });
+    await page.getByRole('button', { name }).dblclick({ delay: 30, noWaitAfter: true });
+    await until(async () => {
+      const waiting = `
+        select from pg_stat_activity
+        where datname = current_database() and wait_event_type = 'Lock' and query like '%delete from oauth.consents%'`;
+      return (await owner.query(waiting)).rowCount === 2;
+    });
+    await blocker.query('rollback');
+    blocker.release();
 
-    expect(await answer()).toMatchObject({ code: expect.stringMatching(/^gqs_ac_/), iss: oauth.url });
-    expect(complaints()).toEqual([]);
+    expect(await answer()).toMatchObject({ ...expected, iss: oauth.url });
+    // The browser gives up the first of the two requests.
+    expect(complaints()).toEqual([expect.stringMatching(/^failed: .* net::ERR_ABORTED$/)]);
   });
 
   test('denies', async () => {

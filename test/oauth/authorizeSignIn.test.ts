@@ -50,6 +50,25 @@ test('signing in gives the browser a cookie that scripts and other sites do not 
   expect(cookie).toMatch(/; Path=\/; HttpOnly; SameSite=Lax$/);
 });
 
+test('a double click on signing in, and on signing out, leads where one click leads', async () => {
+  const visitor = new Visitor(oauth);
+  const person = await createUser(oauth);
+  const form = await signInForm(visitor);
+  const typed = { username: person.email, password: person.password };
+
+  const signedIn = await Promise.all([visitor.submit(form, typed), visitor.submit(form, typed)]);
+  const [path = '', ...others] = new Set(signedIn.map(({ headers }) => headers.get('Location') ?? ''));
+  const { signOut } = await visitor.consent(path);
+  const signedOut = await Promise.all([visitor.submit(signOut), visitor.submit(signOut)]);
+
+  expect(others).toEqual([]);
+  expect(signedOut.map(({ status, headers }) => [status, headers.get('Location')])).toEqual([
+    [303, path],
+    [303, path],
+  ]);
+  expect((await visitor.get(path)).forms).toHaveLength(1);
+});
+
 test('over https the cookies are bound to the host and never sent without encryption', async () => {
   const port = await freePort();
   const https = await startOauthTest({ PUBLIC_URL: 'https://graph.example.test/base', PORT: String(port) });

@@ -1,13 +1,13 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
+import { subkey } from '../../crypto/secrets.ts';
 import { requestIdOf } from '../../http/middleware/requestId.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { bodyOf, pick } from '../parameters.ts';
 import { type AnswerClient, wantsJson } from './answerClient.ts';
 import { type AntiForgery, invalidCsrfToken } from './antiForgery.ts';
-import { consumeToken, createConsent } from './consents.ts';
+import { answerOnce, createConsent } from './consents.ts';
 import type { Pages } from './createPages.ts';
-import { issueCode } from './issueCode.ts';
 import { requireAuthorization } from './readAuthorization.ts';
 
 /** `GET /oauth/authorize`: each time the sign-in page or, for a signed-in person, the consent screen. */
@@ -44,7 +44,8 @@ export function showConsent(pool: Pool, antiForgery: AntiForgery, pages: Pages):
  * `POST /oauth/authorize`: the person consents; `DELETE`: the person denies.
  * Consumes the one-time consent token and writes the code in the same transaction; 403 without one.
  */
-export function answerConsent(pool: Pool, answerClient: AnswerClient): RequestHandler {
+export function answerConsent(pool: Pool, key: Buffer, answerClient: AnswerClient): RequestHandler {
+  const codeKey = subkey(key, 'authorization code');
   return async (request, response) => {
     const authorization = requireAuthorization(request);
     const { organizationId } = authorization.application;
@@ -55,12 +56,12 @@ export function answerConsent(pool: Pool, answerClient: AnswerClient): RequestHa
 
     // A form cannot send DELETE, so the form that denies sends `_method=delete`.
     const isDenied = request.method === 'DELETE' || _method?.toLowerCase() === 'delete';
-    const answer = await inOrganization(pool, organizationId, requestIdOf(response), async (database) => {
-      if (!(await consumeToken(database, csrf_token, { sessionId, authorization })))
-        throw invalidCsrfToken('csrf_token was used, has expired, or is of another session or request');
-      if (isDenied) return { error: 'access_denied', error_description: 'The person did not allow it.' };
-      return { code: await issueCode(database, person.id, authorization) };
-    });
-    answerClient(request, response, authorization, answer);
+    const given = { token: csrf_token, isDenied, userId: person.id };
+    const answer = await inOrganization(pool, organizationId, requestIdOf(response), (database) =>
+      answerOnce(database, codeKey, { sessionId, authorization }, given),
+    );
+    if (!answer) throw invalidCsrfToken('csrf_token was used, has expired, or is of another session or request');
+    const denial = { error: 'access_denied', error_description: 'The person did not allow it.' };
+    answerClient(request, response, authorization, answer === 'denied' ? denial : answer);
   };
 }

@@ -39,7 +39,7 @@ export function createAuthorizeRouter(context: AuthorizeContext): Router {
   const pages = createPages(url);
   const request = [refuseQueryCredentials, readAuthorization(pool, answerClient), ...createSessions(pool, keys, url)];
   const form = [...readBody(), ...request];
-  const answers = [...form, answerConsent(pool, answerClient)];
+  const answers = [...form, answerConsent(pool, keys[0], answerClient)];
 
   router.use(paths, (_request, response, next) => {
     // Only the person and this service see the authorization request, even if the answer is a redirect. A client that opened a window
