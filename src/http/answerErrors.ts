@@ -1,22 +1,52 @@
+import type { IncomingMessage } from 'node:http';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { isRetryable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
-import { fieldsOf } from '../observability/requestFields.ts';
 import { requestIdOf } from './middleware/requestId.ts';
-import { isOfAuthzen } from './requestTarget.ts';
+import { isOfAuthzen, isOfGraphql, spellingOf } from './requestTarget.ts';
 
-/** The last mount but one: no other has answered. */
-export const answerNotFound: RequestHandler = (_request, response) => {
-  response.status(404).json({ error: 'not_found', error_description: 'Nothing is at this path.' });
+/** Why a request is refused before it reaches an endpoint: for GraphQL a code, for OAuth and others an error. */
+export type Refusal = {
+  readonly code: 'BAD_USER_INPUT' | 'LIMIT_EXCEEDED' | 'UNAVAILABLE';
+  readonly limit?: 'headers' | 'body';
+  readonly error: string;
+  readonly description: string;
 };
 
+/** A refusal in the form of the path: GraphQL's errors, a text for AuthZEN and browsers, else as OAuth has it (RFC 6749 section 5.2). */
+export function refusalFor(path: string | undefined, accept: string, refusal: Refusal): { type: string; body: string } {
+  const { code, limit, error, description } = refusal;
+  if (isOfGraphql(path)) {
+    const body = JSON.stringify({ errors: [{ message: description, extensions: { code, limit } }] });
+    return { type: accept.includes(graphqlMediaType) ? graphqlMediaType : 'application/json', body };
+  }
+  if (isOfAuthzen(path) || accept.includes('text/html')) return { type: 'text/plain', body: description };
+  return { type: 'application/json', body: JSON.stringify({ error, error_description: description }) };
+}
+
+const graphqlMediaType = 'application/graphql-response+json';
+
+/** The last mount but one: no other has answered. */
+export const answerNotFound: RequestHandler = (request, response) => {
+  const refusal = { code: 'BAD_USER_INPUT', error: 'not_found', description: 'Nothing is at this path.' } as const;
+  const accept = isOfGraphql(spellingOf(request.originalUrl)) ? acceptOf(request) : '';
+  const { type, body } = refusalFor(spellingOf(request.originalUrl), accept, refusal);
+  response.status(404).type(type).send(body);
+};
+
+const acceptOf = ({ headers }: IncomingMessage) => headers.accept ?? '';
+
 /** Replaces everything that needs the database, until it is available for the first time. */
-export const answerUnavailable: RequestHandler = (_request, response) => {
-  const description = 'The service is not ready; /readyz says why.';
-  response.status(503).set('Retry-After', '2');
-  if (isOfAuthzen(fieldsOf(response).route)) response.type('text/plain').send(description);
-  else response.json({ error: 'unavailable', error_description: description });
+export const answerUnavailable: RequestHandler = (request, response) => {
+  const { type, body } = refusalFor(spellingOf(request.originalUrl), acceptOf(request), unavailable);
+  response.status(503).set({ 'Retry-After': '2', 'Cache-Control': 'no-store' }).type(type).send(body);
+};
+
+const unavailable: Refusal = {
+  code: 'UNAVAILABLE',
+  error: 'temporarily_unavailable',
+  description: 'The service is not ready; /readyz says why.',
 };
 
 /**

@@ -9,10 +9,10 @@ export const pathOf = (url: string): string =>
 
 /**
  * Whether a request names one valid host (RFC 9112 section 3.2): otherwise a proxy and the service could act on different ones.
- * Node.js itself refuses a request of HTTP/1.1 without any. A target in absolute form has to name the same host.
+ * Only HTTP/1.0 needs none. A target in absolute form has to name the same host.
  */
-export function hasOneHost({ rawHeaders, headers: { host }, url = '' }: IncomingMessage): boolean {
-  if (host === undefined) return true;
+export function hasOneHost({ rawHeaders, headers: { host }, httpVersion, url = '' }: IncomingMessage): boolean {
+  if (host === undefined) return httpVersion === '1.0';
   const count = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
   if (count > 1 || !hostAndPort.test(host)) return false;
   const [, scheme, authority] = /^([a-z][a-z\d+.-]*:)\/\/([^/?#]*)/i.exec(url) ?? [];
@@ -25,7 +25,7 @@ export function hasOneHost({ rawHeaders, headers: { host }, url = '' }: Incoming
 const hostAndPort = /^(\[[\da-f:.]+\]|([\w.~!$&'()*+,;=-]|%[\da-f]{2})+)(:\d*)?$/i;
 
 /** The one spelling of a path, which Express accepts in any case, with or without a slash at the end. */
-const spellingOf = (url: string): string =>
+export const spellingOf = (url: string): string =>
   pathOf(url)
     .toLowerCase()
     .replace(/(?<=.)\/$/, '');
@@ -44,6 +44,9 @@ export function createRouteOf(pages: readonly string[]): (url: string) => string
     return path.startsWith('/assets/') ? '/assets' : 'other';
   };
 }
+
+/** Whether the path is GraphQL's or below it: its refusals are `errors`. */
+export const isOfGraphql = (path: string | undefined): boolean => /^\/graphql(\/|$)/.test(path ?? '');
 
 /** Whether the route is one of AuthZEN's, whose refusals are a message as the body, and whose clients choose any id of a request. */
 export const isOfAuthzen = (route: string | undefined): boolean => route?.startsWith('/access/') ?? false;

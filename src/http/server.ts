@@ -1,15 +1,23 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type RequestListener,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay, setImmediate as nextIteration } from 'node:timers/promises';
 import { hasCode } from '../errors/hasCode.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
+import { type Refusal, refusalFor } from './answerErrors.ts';
 import { watchArrivals } from './connection/arrival.ts';
 import { serializePipelined } from './connection/pipelining.ts';
 import { limitSendBuffers } from './connection/sendBuffers.ts';
-import { hasOneHost } from './requestTarget.ts';
+import { hasOneHost, spellingOf } from './requestTarget.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof listen>>;
 
@@ -58,12 +66,15 @@ export async function listen(
     serializePipelined(request.socket, response, () => {
       answered.set(request.socket, request);
       if (hasOneHost(request)) answer(request, response);
-      else response.writeHead(400, { Connection: 'close' }).end();
+      else refuseHost(request, response);
     });
   };
-  const server = createServer({ connectionsCheckingInterval: timeouts.checkMs }, onRequest);
+  const server = createServer({ connectionsCheckingInterval: timeouts.checkMs, requireHostHeader: false }, onRequest);
   // The reader of the body asks for it: a request that is refused by its headers gets no 100 before.
   server.on('checkContinue', onRequest);
+  // An expectation that this server does not know may be ignored (RFC 9110 section 10.1.1).
+  server.on('checkExpectation', onRequest);
+  server.on('clientError', answerUnreadable);
   const arrivalOn = watchArrivals(server);
   const connections = watchConnections(server, timeouts.lateBodyMs);
   server.on('connection', (socket) => {
@@ -165,6 +176,61 @@ function watchConnections(server: Server, lateBodyMs: number) {
     },
   };
 }
+
+/** RFC 9112 section 3.2. */
+function refuseHost({ url = '', headers }: IncomingMessage, response: ServerResponse): void {
+  const description = 'Send one Host header, with the host of the target.';
+  const refusal = { code: 'BAD_USER_INPUT', error: 'invalid_request', description } as const;
+  const { type, body } = refusalFor(spellingOf(url), headers.accept ?? '', refusal);
+  response.writeHead(400, { Connection: 'close', 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': 'no-store' });
+  response.end(body);
+}
+
+/** Answers what Node.js could not read, in the form of its path; bytes without a path are taken for GraphQL's. */
+function answerUnreadable(
+  error: Error & { code?: string; rawPacket?: Buffer },
+  socket: Socket & { _httpMessage?: ServerResponse },
+): void {
+  const { _httpMessage: begun } = socket;
+  if (!socket.writable || begun?.headersSent) return void socket.destroy();
+  const head = error.rawPacket?.toString('latin1', 0, 16_384) ?? '';
+  const url = begun?.req.url ?? /^[A-Z]+ (\/\S*|[a-z]+:\/\/\S*) HTTP/i.exec(head)?.[1] ?? '/graphql';
+  const accept = begun?.req.headers.accept ?? /^accept:(.*)$/im.exec(head)?.[1] ?? '';
+  const [status, refusal] = unreadable[error.code ?? ''] ?? malformed;
+  const { type, body } = refusalFor(spellingOf(url), accept, { error: 'invalid_request', ...refusal });
+  const headers = [
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `Content-Type: ${type}; charset=utf-8`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: no-store',
+    'X-Content-Type-Options: nosniff',
+    'Connection: close',
+  ];
+  socket.write(`${headers.join('\r\n')}\r\n\r\n${body}`);
+  socket.destroySoon();
+}
+
+type Unreadable = readonly [status: number, Omit<Refusal, 'error'>];
+const malformed: Unreadable = [400, { code: 'BAD_USER_INPUT', description: 'The request is not valid HTTP.' }];
+/** By the codes of Node.js. */
+const unreadable: Readonly<Record<string, Unreadable>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: [
+    408,
+    { code: 'BAD_USER_INPUT', description: 'The request did not come to its end in time.' },
+  ],
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: [
+    413,
+    { code: 'LIMIT_EXCEEDED', limit: 'body', description: 'The extensions of a chunk are too large.' },
+  ],
+  HPE_HEADER_OVERFLOW: [
+    431,
+    {
+      code: 'LIMIT_EXCEEDED',
+      limit: 'headers',
+      description: 'The headers have more than 16 KiB; send fewer or shorter ones.',
+    },
+  ],
+};
 
 /**
  * Accepts no more connections.

@@ -138,6 +138,7 @@ export async function startService(
       if (reason !== null || state.name === 'stopping') return reason;
       const composed = await compose();
       resources.defer(composed.stop);
+      if (stopping.signal.aborted) return 'The service is stopping.';
       state = { name: 'serving', readiness, answer: createApp({ ...appOptions, routes: composed }), composed };
       server ??= await open();
       serving.resolve();

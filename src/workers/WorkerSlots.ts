@@ -68,8 +68,9 @@ export class WorkerSlots {
       log.error({ pid: worker.pid, ...end, waitMs: slot.waitMs }, 'a worker ended; starting another');
       await delay(slot.waitMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted || isReplaced()) return;
-      // While other workers serve, a new worker gets no request before it can serve.
-      this.#occupy(this.#runWith({ ...order, atOnce: this.#running.size === 0 }), slot, order);
+      // While other workers answer, a new worker gets no request before it can serve.
+      const atOnce = ![...this.#running].some(({ isListening }) => isListening());
+      this.#occupy(this.#runWith({ ...order, atOnce }), slot, order);
     });
   }
 

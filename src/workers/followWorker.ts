@@ -26,6 +26,10 @@ export function followWorker(worker: Worker, order: WorkerOrder) {
     // Passes no more connections on to it, and has it close its listener.
     if (message?.graph === 'closing') worker.disconnect();
   });
+  let isListening = false;
+  worker.once('listening', () => {
+    isListening = true;
+  });
   // A worker that ends before it has read its order is reported by its end.
   worker.on('error', () => undefined);
   worker.send(order, () => undefined);
@@ -35,7 +39,9 @@ export function followWorker(worker: Worker, order: WorkerOrder) {
     pid: worker.process.pid,
     /** When it was started, in milliseconds since 1970. */
     since: Date.now(),
-    /** Resolves when it answers, even if it cannot serve yet. */
+    /** Whether it accepts requests. */
+    isListening: () => isListening,
+    /** Resolves when it has started, even if it cannot serve yet. */
     started: reached.started.promise,
     /** Resolves when it serves. */
     serving: reached.serving.promise,

@@ -43,7 +43,8 @@ export function supervise(config: Config, count: number, fork: () => Worker, log
     const order = orderFor({ ...config, port }, count, logins, keys, embedded?.demo ?? null);
     // The first worker starts alone, so that a fault is logged once.
     await slots.start(order);
-    await Promise.all(Array.from({ length: count - 1 }, () => slots.start(order)));
+    // Each other worker accepts requests when it can serve them, so that a /readyz of any worker holds for all.
+    await Promise.all(Array.from({ length: count - 1 }, () => slots.start({ ...order, atOnce: false })));
     started.resolve({ url, explorers: config.explorers, embedded });
     return order;
   })();

@@ -8,6 +8,13 @@ import { until } from '../support/until.ts';
 
 describe('what goes wrong on the way of a request', () => {
   const logs: string[] = [];
+  const options = {
+    log: createLog('trace', { write: (line) => logs.push(line) }),
+    trustedProxies: 0,
+    isHttps: false,
+    corsOrigins: [],
+    readiness: async () => null,
+  };
   let server: HttpServer;
   let url: string;
 
@@ -18,11 +25,7 @@ describe('what goes wrong on the way of a request', () => {
       request.next?.();
     };
     const app = createApp({
-      log: createLog('trace', { write: (line) => logs.push(line) }),
-      trustedProxies: 0,
-      isHttps: false,
-      corsOrigins: [],
-      readiness: async () => null,
+      ...options,
       routes: { direct: {}, mounts: [express.json({ limit: 100 }), fail], notice: () => null },
     });
     server = await listen('127.0.0.1', 0, app);
@@ -35,7 +38,7 @@ describe('what goes wrong on the way of a request', () => {
     ['a path where nothing is', '/nowhere', {}, 404, 'not_found'],
     ['a body that is no JSON', '/', { body: '{"password":"secret"' }, 400, 'bad_request'],
     ['a body that is too large', '/', { body: JSON.stringify('secret'.repeat(100)) }, 413, 'content_too_large'],
-    ['a database that is away', '/away', {}, 503, 'unavailable'],
+    ['a database that is away', '/away', {}, 503, 'temporarily_unavailable'],
     ['a fault of our own', '/broken', {}, 500, 'internal'],
   ])('%s', async (_what, path, { body = null }: { body?: string | null }, status, error) => {
     const headers = { 'Content-Type': 'application/json' };
@@ -43,6 +46,29 @@ describe('what goes wrong on the way of a request', () => {
 
     expect(response.status).toBe(status);
     expect(await response.json()).toMatchObject({ error, error_description: expect.not.stringContaining('secret') });
+  });
+
+  it.each([
+    ['/graphql', 503, { errors: [{ message: expect.any(String), extensions: { code: 'UNAVAILABLE' } }] }],
+    ['/GraphQL/?query=x', 503, { errors: [{ message: expect.any(String), extensions: { code: 'UNAVAILABLE' } }] }],
+    ['/oauth/token', 503, { error: 'temporarily_unavailable', error_description: expect.any(String) }],
+  ])('%s has its own form before the service can serve', async (path, status, body) => {
+    const starting = await listen('127.0.0.1', 0, createApp({ ...options, readiness: async () => 'x', routes: null }));
+    const accept = 'application/graphql-response+json';
+
+    const response = await fetch(`http://127.0.0.1:${starting.port}${path}`, { headers: { Accept: accept } });
+
+    expect([response.status, response.headers.get('Retry-After')]).toEqual([status, '2']);
+    expect(await response.json()).toEqual(body);
+    expect(response.headers.get('Content-Type')?.startsWith(accept)).toBe('errors' in body);
+    await starting.stop(0);
+  });
+
+  it('a path below that of GraphQL where nothing is has GraphQL’s form', async () => {
+    const response = await fetch(`${url}/graphql/nowhere`);
+
+    expect(response.status).toBe(404);
+    expect(await response.json()).toMatchObject({ errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] });
   });
 
   it('a 503 says when to come back', async () => {

@@ -69,6 +69,30 @@ describe('a service of several workers', () => {
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
   });
 
+  it('serves with whatever worker a request reaches as soon as it says that it is ready', async () => {
+    const port = await freePort();
+    const started = startProcess([], { ...environment(), PORT: String(port) });
+    const statusOf = async (path: string) => {
+      const headers = { Authorization: `Bearer ${token}`, Connection: 'close' };
+      return (await fetch(`http://127.0.0.1:${port}${path}`, { headers })).status;
+    };
+    await until(() =>
+      statusOf('/readyz').then(
+        (status) => status === 200,
+        () => false,
+      ),
+    );
+
+    const statuses = new Set<number>();
+    while (!started.output.stdout.includes('Graph Query Service: http'))
+      for (const path of ['/readyz', '/graphql?query={app{name}}']) statuses.add(await statusOf(path));
+    for (let n = 0; n < 10; n++) statuses.add(await statusOf('/readyz'));
+
+    expect([...statuses]).toEqual([200]);
+    started.signal('SIGTERM');
+    await started.exited;
+  });
+
   it('hides its secrets from a list of processes', async () => {
     const { password } = new URL(database.authUrl);
     for (const pid of await workersOf(service)) {

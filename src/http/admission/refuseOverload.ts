@@ -1,16 +1,16 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import type { Log } from '../../log.ts';
 import { fieldsOf } from '../../observability/requestFields.ts';
+import { type Refusal, refusalFor } from '../answerErrors.ts';
 import { exposedHeaders, isAllowed, type Origin } from '../middleware/allowOrigins.ts';
 import { giveRequestId } from '../middleware/requestId.ts';
 import { logRequests } from '../middleware/requestLog.ts';
 import { securityHeaders } from '../middleware/securityHeaders.ts';
-import { isOfAuthzen } from '../requestTarget.ts';
 
 type RefusalOptions = { log: Log; isHttps: boolean; corsOrigins: readonly Origin[] };
 
 /**
- * Load shedding's answer: 503 as GraphQL, as OAuth (RFC 6749 section 5.2), or as a text for AuthZEN and pages.
+ * Load shedding's answer: 503 in the form of the route.
  * It has the headers of every answer, written at once. In an overload this is the service's most frequent work, and the handlers of
  * other requests would delay it (`bench overload`).
  */
@@ -19,7 +19,7 @@ export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): Re
   const ownHeaders = Object.fromEntries(securityHeaders(isHttps));
   return (request, response) => {
     const { accept = '', origin = '' } = request.headers;
-    const { type, body } = answerFor(fieldsOf(response).route, accept);
+    const { type, body } = refusalFor(fieldsOf(response).route, accept, overload);
     const id = giveRequestId(request, response);
     logRequest(request, response, () => undefined);
     response.writeHead(503, {
@@ -42,17 +42,11 @@ export function createRefusal({ log, isHttps, corsOrigins }: RefusalOptions): Re
   };
 }
 
-function answerFor(route: string | undefined, accept: string) {
-  if (route === '/graphql')
-    return { type: accept.includes(graphqlMediaType) ? graphqlMediaType : 'application/json', body: graphqlBody };
-  if (isOfAuthzen(route) || accept.includes('text/html')) return { type: 'text/plain', body: description };
-  return { type: 'application/json', body: oauthBody };
-}
-
-const graphqlMediaType = 'application/graphql-response+json';
-const description = 'There are too many requests at the moment; try again later.';
-const graphqlBody = JSON.stringify({ errors: [{ message: description, extensions: { code: 'UNAVAILABLE' } }] });
-const oauthBody = JSON.stringify({ error: 'temporarily_unavailable', error_description: description });
+const overload: Refusal = {
+  code: 'UNAVAILABLE',
+  error: 'temporarily_unavailable',
+  description: 'There are too many requests at the moment; try again later.',
+};
 
 const isLarge = ({ headers }: IncomingMessage) =>
   'transfer-encoding' in headers || Number(headers['content-length'] ?? 0) > 65_536;
