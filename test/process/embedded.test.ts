@@ -155,6 +155,17 @@ describe('npm start without a database', () => {
     expect((await fetch(`${addressOf(service)}/readyz`)).status).toBe(200);
   });
 
+  it('leaves no database behind when a command that starts it is interrupted', async () => {
+    await stop();
+    const command = startProcess(['migrate'], environment());
+    await until(async () => command.running === false || (await database.find()) !== null);
+
+    command.signal('SIGINT');
+    await command.exited;
+
+    await until(async () => (await database.find()) === null);
+  });
+
   describe('started again', () => {
     beforeEach(() => startUnlessItRuns());
 

@@ -21,9 +21,6 @@ export async function runPostgres(installation: Installation, log: Log): Promise
   let stopping = false;
   let restarted: Promise<void> | null = null;
   let child = await start();
-  // Whenever this process ends, except by SIGKILL, it stops the server, too.
-  const stopWithProcess = () => child.kill('SIGINT');
-  process.once('exit', stopWithProcess);
 
   async function start(): Promise<ChildProcess> {
     const started = await spawnPostgres(installation);
@@ -54,7 +51,6 @@ export async function runPostgres(installation: Installation, log: Log): Promise
   return {
     async stop() {
       stopping = true;
-      process.off('exit', stopWithProcess);
       await restarted;
       await stopPostgres(child);
     },
@@ -159,6 +155,10 @@ async function spawnPostgres(installation: Installation, deadline = Date.now() +
     ...surroundings(installation),
     stdio: ['ignore', logFile.fd, logFile.fd],
   });
+  // Whenever this process ends, except by SIGKILL, it stops the server, also one that is starting.
+  const stopWithProcess = () => child.kill('SIGINT');
+  process.once('exit', stopWithProcess);
+  child.once('exit', () => process.off('exit', stopWithProcess));
   const ended = Promise.race([once(child, 'exit'), once(child, 'error')]).then(() => 'ended' as const);
   await logFile.close();
 
