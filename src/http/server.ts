@@ -51,7 +51,6 @@ export async function listen(
   timeouts = connectionTimeouts,
 ) {
   let stopping = false;
-  let arrivals = 0;
   const answered = new WeakMap<Socket, IncomingMessage>();
   const limitSendBuffer = limitSendBuffers(maxUnsentBytes, unsentGraceMs);
   const answer: RequestListener = (request, response) => {
@@ -60,7 +59,6 @@ export async function listen(
     listener(request, response);
   };
   const onRequest: RequestListener = (request, response) => {
-    arrivals++;
     connections.begin(request, response);
     fieldsOf(response).arrivedAt = arrivalOn(request.socket);
     serializePipelined(request.socket, response, () => {
@@ -77,10 +75,7 @@ export async function listen(
   server.on('clientError', answerUnreadable);
   const arrivalOn = watchArrivals(server);
   const connections = watchConnections(server, timeouts.lateBodyMs);
-  server.on('connection', (socket) => {
-    arrivals++;
-    lingerAfterAnswer(socket, () => answered.get(socket));
-  });
+  server.on('connection', (socket) => lingerAfterAnswer(socket, () => answered.get(socket)));
   server.headersTimeout = timeouts.headersMs;
   server.requestTimeout = timeouts.requestMs;
   server.timeout = timeouts.idleMs;
@@ -100,24 +95,9 @@ export async function listen(
      * For `preStopMs` new requests are still served, with `Connection: close`, so that clients connect elsewhere. Otherwise a client that is
      * connecting or sending at this moment would not know whether its request was read. Without clients there is no such delay.
      */
-    async stop(drainMs: number, preStopMs = 0): Promise<void> {
+    stop(drainMs: number, preStopMs = 0): Promise<void> {
       stopping = true;
-      for (const response of connections.inFlight())
-        if (!response.headersSent) response.setHeader('Connection', 'close');
-      const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
-      if (!connections.isEmpty()) await delay(preStopMs);
-      await untilNothingArrives(() => arrivals);
-      connections.expectNoMore();
-      const closed = once(server, 'close');
-      closeListener(server);
-      // A kept-alive connection becomes idle only when its request in flight is answered.
-      const sweep = setInterval(async () => {
-        await untilNothingArrives(() => arrivals);
-        server.closeIdleConnections();
-      }, 50);
-      await closed;
-      clearInterval(sweep);
-      clearTimeout(deadline);
+      return connections.drain(drainMs, preStopMs);
     },
   };
 }
@@ -149,7 +129,9 @@ function watchConnections(server: Server, lateBodyMs: number) {
   // responses in memory.
   const last = new Map<Socket, ServerResponse | number>();
   let silentUntil = Number.POSITIVE_INFINITY;
+  let arrivals = 0;
   server.on('connection', (socket) => {
+    arrivals++;
     last.set(socket, 0);
     socket.once('close', () => last.delete(socket));
   });
@@ -161,6 +143,7 @@ function watchConnections(server: Server, lateBodyMs: number) {
   return {
     begin(request: IncomingMessage, response: ServerResponse): void {
       const { socket } = request;
+      arrivals++;
       last.set(socket, response);
       const end = () => last.get(socket) === response && last.set(socket, socket.bytesRead);
       response.once('close', () => {
@@ -168,11 +151,25 @@ function watchConnections(server: Server, lateBodyMs: number) {
         else setTimeout(() => (request.complete ? end() : socket.destroy()), lateBodyMs).unref();
       });
     },
-    isEmpty: () => last.size === 0,
-    inFlight: () => [...last.values()].filter((response) => typeof response === 'object'),
-    /** From now on a client that has just connected has half a second for its request. */
-    expectNoMore(): void {
+
+    async drain(drainMs: number, preStopMs: number): Promise<void> {
+      for (const response of last.values())
+        if (typeof response === 'object' && !response.headersSent) response.setHeader('Connection', 'close');
+      const deadline = setTimeout(() => server.closeAllConnections(), drainMs);
+      if (last.size > 0) await delay(preStopMs);
+      await untilNothingArrives(() => arrivals);
+      // From now on a client that has just connected has half a second for its request.
       silentUntil = performance.now() + 500;
+      const closed = once(server, 'close');
+      closeListener(server);
+      // A kept-alive connection becomes idle only when its request in flight is answered.
+      const sweep = setInterval(async () => {
+        await untilNothingArrives(() => arrivals);
+        server.closeIdleConnections();
+      }, 50);
+      await closed;
+      clearInterval(sweep);
+      clearTimeout(deadline);
     },
   };
 }
@@ -182,7 +179,11 @@ function refuseHost({ url = '', headers }: IncomingMessage, response: ServerResp
   const description = 'Send one Host header, with the host of the target.';
   const refusal = { code: 'BAD_USER_INPUT', error: 'invalid_request', description } as const;
   const { type, body } = refusalFor(spellingOf(url), headers.accept ?? '', refusal);
-  response.writeHead(400, { Connection: 'close', 'Content-Type': `${type}; charset=utf-8`, 'Cache-Control': 'no-store' });
+  response.writeHead(400, {
+    Connection: 'close',
+    'Content-Type': `${type}; charset=utf-8`,
+    'Cache-Control': 'no-store',
+  });
   response.end(body);
 }
 
