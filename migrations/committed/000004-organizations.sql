@@ -1,5 +1,5 @@
 --! Previous: sha1:0a17f71e40570a87713eef88a9ce35c042949fd4
---! Hash: sha1:6ce94c37aad739ce23c4fdb7723f27888627e2b9
+--! Hash: sha1:2a9147b4021b6e6f86a11a6793760046cfc58de7
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.
@@ -121,6 +121,54 @@ revoke create on schema app_hidden from graph_helper;
 grant execute on function app_hidden.move_lock(uuid) to graph_helper, graph_admin;
 grant execute on function app_hidden.is_served(uuid), app_hidden.require_service(uuid) to graph_oauth, graph_worker, graph_helper, graph_admin;
 grant execute on function app_hidden.arrived_at() to graph_app, graph_worker, graph_admin;
+
+-- The order of locks. Every write of an organization takes its locks in this order, so that no two writes wait for each other:
+--
+-- 1. The trees of units of all organizations, shared, if a statement without claims might write the same units (app_hidden.lock_units).
+-- 2. The organization (app_hidden.lock_organization): exclusive for a write of several rows, shared for a write of one row and what refers to
+--    it. So what a write of several rows has read stays as it is, and it may lock its rows in any order.
+-- 3. Rows: those that the written row refers to, then the row itself.
+-- 4. Unique values that the row gets or gives up (app_hidden.lock_value): external identifier, e-mail address, external authentication token.
+--
+-- An update of one row that changes no unique value waits for that row alone, and takes no other lock.
+
+-- Every write calls this function, so that it reads the claim without a further call.
+create function app_hidden.lock_organization(shared boolean default false) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    key bigint = hashtextextended(nullif(current_setting('graph.organization_id', true), ''), hashtextextended('app_hidden.organizations', 0));
+  begin
+    if shared then
+      perform pg_advisory_xact_lock_shared(key);
+    else
+      perform pg_advisory_xact_lock(key);
+    end if;
+  end
+  $$;
+comment on function app_hidden.lock_organization(boolean) is
+  'Locks the organization of the claims until the transaction ends. A function that writes several of its rows calls it first; one that writes a row shares the lock.';
+
+-- Two writes that share two unique values could wait for each other: two people exchange addresses, or one person is added twice at once. So
+-- an update locks the value that it changes, and its old value. An insert may leave one value unlocked: two inserts that share two values then
+-- still share one that is locked.
+create function app_hidden.lock_value(rule name, value text, old_value text default null) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    of_rule bigint = hashtextextended(current_setting('graph.organization_id', true), hashtextextended(rule::text, 0));
+    key bigint = hashtextextended(value, of_rule);
+    old_key bigint = hashtextextended(old_value, of_rule);
+  begin
+    perform pg_advisory_xact_lock(least(key, old_key));
+    if key <> old_key then
+      perform pg_advisory_xact_lock(greatest(key, old_key));
+    end if;
+  end
+  $$;
+comment on function app_hidden.lock_value(name, text, text) is
+  'Locks a value of a unique constraint in the organization of the claims until the transaction ends, and the one that the row gives up.';
+grant execute on function app_hidden.lock_organization(boolean), app_hidden.lock_value(name, text, text) to graph_app, graph_admin;
 
 -- What is sealed under SECRET_KEY opens in a database under the same key alone. So each has a checksum of its own by the key that its service
 -- has, and of a key one can say whether it is that one.

@@ -1,5 +1,5 @@
---! Previous: sha1:6ce94c37aad739ce23c4fdb7723f27888627e2b9
---! Hash: sha1:ebdfe3e169996ac9c6102552301e945e127a377b
+--! Previous: sha1:2a9147b4021b6e6f86a11a6793760046cfc58de7
+--! Hash: sha1:6e3009e0e04fc39b28d65945a7764f4f505cdad6
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

@@ -1,5 +1,5 @@
---! Previous: sha1:ebdfe3e169996ac9c6102552301e945e127a377b
---! Hash: sha1:941bdf664a21b2897f93823379a5a2475b2cb4b0
+--! Previous: sha1:6e3009e0e04fc39b28d65945a7764f4f505cdad6
+--! Hash: sha1:28e8b8d4d15b18cf7ae9c50b70133278b7ca950a
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.

@@ -1,5 +1,5 @@
---! Previous: sha1:941bdf664a21b2897f93823379a5a2475b2cb4b0
---! Hash: sha1:f6153058defe48f60d4156fb21181f0dbe8f3e12
+--! Previous: sha1:28e8b8d4d15b18cf7ae9c50b70133278b7ca950a
+--! Hash: sha1:7adeb1636c05fc7e346f7f0a1f8b59724046283d
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

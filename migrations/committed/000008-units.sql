@@ -1,5 +1,5 @@
---! Previous: sha1:f6153058defe48f60d4156fb21181f0dbe8f3e12
---! Hash: sha1:11218a31f5a3001728178f7134adcf7d2dd7fcf9
+--! Previous: sha1:7adeb1636c05fc7e346f7f0a1f8b59724046283d
+--! Hash: sha1:15f3965b04f9f94b225fedca1e6ff1d4ea90f40d
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

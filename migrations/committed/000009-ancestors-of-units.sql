@@ -1,5 +1,5 @@
---! Previous: sha1:11218a31f5a3001728178f7134adcf7d2dd7fcf9
---! Hash: sha1:143a86e9ce56026e74e2656681b29082d73c9349
+--! Previous: sha1:15f3965b04f9f94b225fedca1e6ff1d4ea90f40d
+--! Hash: sha1:01746e157ab5f0021506354e8b61af57920876c7
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.
@@ -37,32 +37,26 @@ comment on policy update_graph_helper on app_public.units is 'The trigger that m
 grant select (organization_id, id, parent_id, ancestor_ids), update (ancestor_ids) on app_public.units to graph_helper;
 
 -- Two levels of locks, as a table and its rows have them. A statement with claims writes units of their organization alone: it shares
--- the lock of all trees and takes that of its own. One without claims may write units of any organization, and takes the lock of all.
+-- the lock of all trees and takes that of its organization. One without claims may write units of any organization, and takes the lock of all.
 -- Each statement takes the lock of all first.
 
 create function app_hidden.lock_units(shared boolean default false) returns void
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
   declare
-    organization_id uuid = app_hidden.current_organization_id();
     of_all bigint = hashtextextended('app_public.units', 0);
-    of_one bigint = hashtextextended(organization_id::text, of_all);
   begin
-    if organization_id is null then
+    if coalesce(current_setting('graph.organization_id', true), '') = '' then
       perform pg_advisory_xact_lock(of_all);
       return;
     end if;
     perform pg_advisory_xact_lock_shared(of_all);
-    if shared then
-      perform pg_advisory_xact_lock_shared(of_one);
-    else
-      perform pg_advisory_xact_lock(of_one);
-    end if;
+    perform app_hidden.lock_organization(shared);
   end
   $$;
 comment on function app_hidden.lock_units(boolean) is
-  'Locks the tree of the claims'' organization until the transaction ends, without claims the trees of all. A function that writes units calls it '
-  'first, before any row is locked, so that no two wait for each other.';
+  'app_hidden.lock_organization for what writes units, or grants on them; without claims it locks the trees of all organizations. It is called '
+  'before any row is locked.';
 grant execute on function app_hidden.lock_units(boolean) to graph_app, graph_admin;
 
 -- A move looks at the tree of its organization, and a deletion locks many rows of it: both wait for each other and for inserts; inserts do

@@ -1,5 +1,5 @@
---! Previous: sha1:143a86e9ce56026e74e2656681b29082d73c9349
---! Hash: sha1:8aa916d9ee37246e78747780782391434a0103d6
+--! Previous: sha1:01746e157ab5f0021506354e8b61af57920876c7
+--! Hash: sha1:52f56e60932cf84607ffdb646a5f0ff9114a30d9
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

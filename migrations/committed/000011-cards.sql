@@ -1,5 +1,5 @@
---! Previous: sha1:8aa916d9ee37246e78747780782391434a0103d6
---! Hash: sha1:3c64725ca4116c213279f5aacf34312c8a653d10
+--! Previous: sha1:52f56e60932cf84607ffdb646a5f0ff9114a30d9
+--! Hash: sha1:401244906e94452f3a1012a5778dd35e9691121e
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

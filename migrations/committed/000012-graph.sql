@@ -1,5 +1,5 @@
---! Previous: sha1:3c64725ca4116c213279f5aacf34312c8a653d10
---! Hash: sha1:9aca4c7e5e085d3acfef640191644c442f5a37fb
+--! Previous: sha1:401244906e94452f3a1012a5778dd35e9691121e
+--! Hash: sha1:e78bc5939d44cafef267ca0e20ac4f9a5103039f
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:9aca4c7e5e085d3acfef640191644c442f5a37fb
---! Hash: sha1:de6ec1858c1c89820db118b38767130458f7cbf8
+--! Previous: sha1:e78bc5939d44cafef267ca0e20ac4f9a5103039f
+--! Hash: sha1:5c648f3a09ed6943807374750971a70298cfbb3c
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.
@@ -95,23 +95,35 @@ create function app_public.user_create(
   full_name text, email text, locale text default null, time_zone text default null, timezone text default null,
   external_identifier text default null, external_authentication_token jsonb default null
 ) returns app_public.users
-  language sql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
+  declare
+    created app_public.users;
+  begin
+    perform app_hidden.lock_organization(shared => true);
+    if user_create.external_identifier is not null then
+      perform app_hidden.lock_value('users_external_identifier_key', user_create.external_identifier);
+    end if;
+    if external_authentication_token is not null then
+      perform app_hidden.lock_value('users_external_authentication_token_hash_key', external_authentication_token ->> 'hash');
+    end if;
     insert into app_public.users (
       organization_id, id, full_name, email, locale, time_zone, external_identifier,
       external_authentication_token_ciphertext, external_authentication_token_hash
     ) values (
       app_hidden.current_organization_id(),
       coalesce((external_authentication_token ->> 'userId')::uuid, app_hidden.uuid_v7()),
-      app_hidden.trimmed(full_name),
-      app_hidden.trimmed(email),
-      coalesce(locale, 'en'),
-      coalesce(app_hidden.one_time_zone(time_zone, timezone), 'UTC'),
-      external_identifier,
+      app_hidden.trimmed(user_create.full_name),
+      app_hidden.trimmed(user_create.email),
+      coalesce(user_create.locale, 'en'),
+      coalesce(app_hidden.one_time_zone(user_create.time_zone, user_create.timezone), 'UTC'),
+      user_create.external_identifier,
       decode(external_authentication_token ->> 'ciphertext', 'hex'),
       app_hidden.free_token_hash((external_authentication_token ->> 'userId')::uuid, external_authentication_token)
     )
-    returning *
+    returning * into created;
+    return created;
+  end
   $$;
 comment on function app_public.user_create(text, text, text, text, text, text, jsonb) is
   E'@mutation\n'
@@ -133,6 +145,7 @@ create function app_public.user_update(
   declare
     renames constant boolean = user_update.id is not null and 'externalIdentifier' = any (given);
     has_token constant boolean = 'externalAuthenticationToken' = any (given);
+    has_unique constant boolean = renames or has_token or 'email' = any (given);
     locked_id uuid;
     updated app_public.users;
   begin
@@ -142,7 +155,25 @@ create function app_public.user_update(
     if user_update.id is null then
       perform app_hidden.require_one('id', false, user_update.external_identifier is not null);
     end if;
+    if has_unique then
+      perform app_hidden.lock_organization(shared => true);
+    end if;
     locked_id = app_hidden.lock_user(user_update.id, case when user_update.id is null then user_update.external_identifier end);
+    if has_unique then
+      select * into updated from app_public.users u where u.organization_id = (select app_hidden.current_organization_id()) and u.id = locked_id;
+      if renames then
+        perform app_hidden.lock_value('users_external_identifier_key', user_update.external_identifier, updated.external_identifier);
+      end if;
+      if 'email' = any (given) then
+        perform app_hidden.lock_value(
+          'users_email_key', app_hidden.lowercase(app_hidden.trimmed(user_update.email)), updated.email_lowercase);
+      end if;
+      if has_token then
+        perform app_hidden.lock_value(
+          'users_external_authentication_token_hash_key', external_authentication_token ->> 'hash',
+          encode(updated.external_authentication_token_hash, 'hex'));
+      end if;
+    end if;
     -- It was sealed for the user who had the external identifier a moment ago.
     if (external_authentication_token ->> 'userId')::uuid <> locked_id then
       raise no_data_found using message = 'There is no such user';
@@ -182,8 +213,7 @@ create function app_public.user_delete(id uuid default null, external_identifier
     deleted app_public.users;
   begin
     perform app_hidden.require_one('id', user_delete.id is not null, user_delete.external_identifier is not null);
-    -- Deleting a user deletes the grants of the user, and deleting a unit those on the unit: of two such deletions one waits here, and not for
-    -- rows of the other.
+    -- Deleting a unit deletes grants, too, and takes this lock exclusively.
     perform app_hidden.lock_units(true);
     locked_id = app_hidden.lock_user(user_delete.id, user_delete.external_identifier);
     delete from app_public.users u
@@ -215,41 +245,34 @@ create function app_public.users_delete(ids uuid[] default null, external_identi
   as $$
   declare
     own constant uuid = app_hidden.current_organization_id();
-    locked_ids uuid[];
-    locked_identifiers text[];
+    deleted_ids uuid[];
+    deleted_identifiers text[];
   begin
     perform app_hidden.require_one('ids', ids is not null, external_identifiers is not null);
     if cardinality(coalesce(ids::text[], external_identifiers)) = 0 then
       raise invalid_parameter_value using
         message = 'Give 1 to 1,000 users', column = case when ids is null then 'externalIdentifiers' else 'ids' end;
     end if;
-    -- As in user_delete. And in the order of a sync, so that neither waits for a row of the other.
-    perform app_hidden.lock_units(true);
+    perform app_hidden.lock_units();
     if ids is not null then
-      select array_agg(u.id), array_agg(u.external_identifier) into locked_ids, locked_identifiers
-      from (
-        select u.id, u.external_identifier from app_public.users u
-        where u.organization_id = own and u.id = any (users_delete.ids)
-        order by u.id
-        for update
-      ) as u;
+      with deleted as (
+        delete from app_public.users u where u.organization_id = own and u.id = any (users_delete.ids) returning u.id
+      )
+      select array_agg(d.id) into deleted_ids from deleted d;
     else
-      select array_agg(u.id), array_agg(u.external_identifier) into locked_ids, locked_identifiers
-      from (
-        select u.id, u.external_identifier from app_public.users u
-        where u.organization_id = own and u.external_identifier = any (users_delete.external_identifiers)
-        order by u.id
-        for update
-      ) as u;
+      with deleted as (
+        delete from app_public.users u where u.organization_id = own and u.external_identifier = any (users_delete.external_identifiers)
+        returning u.external_identifier
+      )
+      select array_agg(d.external_identifier) into deleted_identifiers from deleted d;
     end if;
-    delete from app_public.users u where u.organization_id = own and u.id = any (locked_ids);
 
     return query
       select
         g.id, g.external_identifier,
         case
           when g.number > 1 then 'NOT_FOUND'
-          when g.id = any (locked_ids) or g.external_identifier = any (locked_identifiers) then 'DELETED'
+          when g.id = any (deleted_ids) or g.external_identifier = any (deleted_identifiers) then 'DELETED'
           else 'NOT_FOUND'
         end::app_public.delete_outcome
       from (

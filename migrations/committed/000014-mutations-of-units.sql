@@ -1,9 +1,9 @@
---! Previous: sha1:de6ec1858c1c89820db118b38767130458f7cbf8
---! Hash: sha1:c53636abcd4c174338d1ba08e5f1891671b298dd
+--! Previous: sha1:5c648f3a09ed6943807374750971a70298cfbb3c
+--! Hash: sha1:eb4efef2e593693ec48ab249935af06b79a6ee0d
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.
--- Each function that moves or deletes locks the tree first, before any row, so that no two wait for each other.
+-- A function that moves or deletes units locks the organization exclusively; one that adds a unit below another shares the lock.
 
 create function app_hidden.find_unit(id uuid, external_identifier text) returns uuid
   language plpgsql volatile set search_path = pg_catalog, pg_temp
@@ -39,6 +39,8 @@ create function app_public.unit_create(
       perform app_hidden.require_one('parentId', parent_id is not null, parent_external_identifier is not null);
       perform app_hidden.lock_units(true);
       parent = app_hidden.find_unit(parent_id, parent_external_identifier);
+      -- The row before the value: another write may give the parent the external identifier of the new unit.
+      perform from app_public.units u where u.organization_id = (select app_hidden.current_organization_id()) and u.id = parent for key share;
     end if;
     insert into app_public.units (organization_id, parent_id, external_identifier, name)
     values (app_hidden.current_organization_id(), parent, unit_create.external_identifier, app_hidden.trimmed(unit_create.name))
@@ -65,6 +67,7 @@ create function app_public.unit_update(
     is_moved constant boolean = given && '{parentId,parentExternalIdentifier}';
     renames constant boolean = unit_update.id is not null and 'externalIdentifier' = any (given);
     changed_id uuid;
+    old_identifier text;
     parent uuid;
     unit app_public.units;
   begin
@@ -77,8 +80,15 @@ create function app_public.unit_update(
     end if;
     if is_moved then
       perform app_hidden.lock_units();
+    elsif renames then
+      perform app_hidden.lock_organization(shared => true);
     end if;
     changed_id = app_hidden.find_unit(unit_update.id, unit_update.external_identifier);
+    if renames then
+      select u.external_identifier into old_identifier
+      from app_public.units u where u.organization_id = own and u.id = changed_id for update;
+      perform app_hidden.lock_value('units_external_identifier_key', unit_update.external_identifier, old_identifier);
+    end if;
     if num_nonnulls(parent_id, parent_external_identifier) > 0 then
       parent = app_hidden.find_unit(parent_id, parent_external_identifier);
       if exists (select from app_hidden.unit_ancestors a where a.organization_id = own and a.ancestor_id = changed_id and a.unit_id = parent) then

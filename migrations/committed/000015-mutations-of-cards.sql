@@ -1,5 +1,5 @@
---! Previous: sha1:c53636abcd4c174338d1ba08e5f1891671b298dd
---! Hash: sha1:bc66a21c18a86b7588243c8de5a06a4ac010ba69
+--! Previous: sha1:eb4efef2e593693ec48ab249935af06b79a6ee0d
+--! Hash: sha1:6404286d50a2864e59347386b30abb0257cd4874
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.
@@ -29,11 +29,22 @@ grant execute on function app_hidden.find_card(uuid, text) to graph_app;
 
 create function app_public.beacon_card_create(name text, proximity_uuid uuid, major int, minor int, external_identifier text default null)
   returns app_public.cards
-  language sql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
+  declare
+    created app_public.cards;
+  begin
+    perform app_hidden.lock_organization(shared => true);
+    if beacon_card_create.external_identifier is not null then
+      perform app_hidden.lock_value('cards_external_identifier_key', beacon_card_create.external_identifier);
+    end if;
     insert into app_public.cards (organization_id, type, name, proximity_uuid, major, minor, external_identifier)
-    values (app_hidden.current_organization_id(), 'BeaconCard', app_hidden.trimmed(name), proximity_uuid, major, minor, external_identifier)
-    returning *
+    values (
+      app_hidden.current_organization_id(), 'BeaconCard', app_hidden.trimmed(beacon_card_create.name), beacon_card_create.proximity_uuid,
+      beacon_card_create.major, beacon_card_create.minor, beacon_card_create.external_identifier)
+    returning * into created;
+    return created;
+  end
   $$;
 comment on function app_public.beacon_card_create(text, uuid, int, int, text) is
   E'@mutation\n@returnType BeaconCard\n'
@@ -46,11 +57,22 @@ comment on function app_public.beacon_card_create(text, uuid, int, int, text) is
 
 create function app_public.nfc_card_create(name text, nfc_identifier text, external_identifier text default null)
   returns app_public.cards
-  language sql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
+  declare
+    created app_public.cards;
+  begin
+    perform app_hidden.lock_organization(shared => true);
+    if nfc_card_create.external_identifier is not null then
+      perform app_hidden.lock_value('cards_external_identifier_key', nfc_card_create.external_identifier);
+    end if;
     insert into app_public.cards (organization_id, type, name, nfc_identifier, external_identifier)
-    values (app_hidden.current_organization_id(), 'NfcCard', app_hidden.trimmed(name), upper(nfc_identifier collate "C"), external_identifier)
-    returning *
+    values (
+      app_hidden.current_organization_id(), 'NfcCard', app_hidden.trimmed(nfc_card_create.name),
+      upper(nfc_card_create.nfc_identifier collate "C"), nfc_card_create.external_identifier)
+    returning * into created;
+    return created;
+  end
   $$;
 comment on function app_public.nfc_card_create(text, text, text) is
   E'@mutation\n@returnType NfcCard\n'
@@ -61,11 +83,19 @@ comment on function app_public.nfc_card_create(text, text, text) is
 
 create function app_public.identification_code_create(name text, external_identifier text default null)
   returns app_public.cards
-  language sql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
+  declare
+    created app_public.cards;
+  begin
+    perform app_hidden.lock_organization(shared => true);
     insert into app_public.cards (organization_id, type, name, external_identifier)
-    values (app_hidden.current_organization_id(), 'IdentificationCode', app_hidden.trimmed(name), external_identifier)
-    returning *
+    values (
+      app_hidden.current_organization_id(), 'IdentificationCode', app_hidden.trimmed(identification_code_create.name),
+      identification_code_create.external_identifier)
+    returning * into created;
+    return created;
+  end
   $$;
 comment on function app_public.identification_code_create(text, text) is
   E'@mutation\n@returnType IdentificationCode\n'
@@ -81,6 +111,7 @@ create function app_public.card_update(id uuid default null, external_identifier
     own constant uuid = app_hidden.current_organization_id();
     renames constant boolean = card_update.id is not null and 'externalIdentifier' = any (given);
     changed_id uuid;
+    old_identifier text;
     card app_public.cards;
   begin
     perform app_hidden.require_values(given, '{name}', array[card_update.name]);
@@ -89,6 +120,12 @@ create function app_public.card_update(id uuid default null, external_identifier
     end if;
     changed_id = coalesce(card_update.id, (
       select c.id from app_public.cards c where c.organization_id = own and c.external_identifier = card_update.external_identifier));
+    if renames then
+      perform app_hidden.lock_organization(shared => true);
+      select c.external_identifier into old_identifier
+      from app_public.cards c where c.organization_id = own and c.id = changed_id for update;
+      perform app_hidden.lock_value('cards_external_identifier_key', card_update.external_identifier, old_identifier);
+    end if;
     update app_public.cards c set
       name = coalesce(app_hidden.trimmed(card_update.name), c.name),
       external_identifier = case when renames then card_update.external_identifier else c.external_identifier end
@@ -118,6 +155,9 @@ create function app_public.card_delete(id uuid default null, external_identifier
     perform app_hidden.require_one('id', card_delete.id is not null, card_delete.external_identifier is not null);
     deleted_id = coalesce(card_delete.id, (
       select c.id from app_public.cards c where c.organization_id = own and c.external_identifier = card_delete.external_identifier));
+    -- A code may have several holders. Deletions of codes and of their holders would wait for each other's assignments.
+    perform app_hidden.lock_organization(shared => coalesce(
+      (select c.type <> 'IdentificationCode' from app_public.cards c where c.organization_id = own and c.id = deleted_id), true));
     delete from app_public.cards c where c.organization_id = own and c.id = deleted_id returning * into card;
     if not found then
       raise no_data_found using message = 'There is no such card';
@@ -144,6 +184,7 @@ create function app_public.card_assign(
   begin
     perform app_hidden.require_one('cardId', card_id is not null, card_external_identifier is not null);
     perform app_hidden.require_one('userId', user_id is not null, user_external_identifier is not null);
+    perform app_hidden.lock_organization(shared => true);
     assigned_id = app_hidden.find_card(card_id, card_external_identifier);
     holder_id = app_hidden.find_user(user_id, user_external_identifier);
     loop
@@ -195,6 +236,7 @@ create function app_public.card_unassign(
     else
       perform app_hidden.require_one('cardId', card_id is not null, card_external_identifier is not null);
       perform app_hidden.require_one('userId', user_id is not null, user_external_identifier is not null);
+      perform app_hidden.lock_organization(shared => true);
       assigned_id = app_hidden.find_card(card_id, card_external_identifier);
       holder_id = app_hidden.find_user(user_id, user_external_identifier);
       delete from app_public.card_assignments a

@@ -1,5 +1,5 @@
---! Previous: sha1:bc66a21c18a86b7588243c8de5a06a4ac010ba69
---! Hash: sha1:9ce6c3e61518745af161cfe9cbb68ff93f67753c
+--! Previous: sha1:6404286d50a2864e59347386b30abb0257cd4874
+--! Hash: sha1:7d8456bd45f244a6fc1e0dd1370e96918a839fd2
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.
@@ -82,6 +82,7 @@ create function app_public.access_revoke(
     if is_by_both then
       perform app_hidden.require_one('userId', user_id is not null, user_external_identifier is not null);
       perform app_hidden.require_one('unitId', unit_id is not null, unit_external_identifier is not null);
+      perform app_hidden.lock_organization(shared => true);
       entrant_id = app_hidden.find_user(user_id, user_external_identifier);
       closed_id = app_hidden.find_unit(unit_id, unit_external_identifier);
     end if;

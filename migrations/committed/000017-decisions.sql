@@ -1,5 +1,5 @@
---! Previous: sha1:9ce6c3e61518745af161cfe9cbb68ff93f67753c
---! Hash: sha1:74c7cc2dd82e13a0311fba77fa3fd80757543e19
+--! Previous: sha1:7d8456bd45f244a6fc1e0dd1370e96918a839fd2
+--! Hash: sha1:fb4c14d3b2bc23592398c0aa0a61d14781b029fb
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.

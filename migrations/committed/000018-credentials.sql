@@ -1,5 +1,5 @@
---! Previous: sha1:74c7cc2dd82e13a0311fba77fa3fd80757543e19
---! Hash: sha1:7e252f845a0eda045ff9a7829d43d67bc371a35a
+--! Previous: sha1:fb4c14d3b2bc23592398c0aa0a61d14781b029fb
+--! Hash: sha1:2eba66687f3e370be401bbbbc6463176372ce86a
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:7e252f845a0eda045ff9a7829d43d67bc371a35a
---! Hash: sha1:0bddb0effb017c4b013a29b8829d88984882114c
+--! Previous: sha1:2eba66687f3e370be401bbbbc6463176372ce86a
+--! Hash: sha1:5ea39d851bde2301744da549cd1291630fec88db
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:0bddb0effb017c4b013a29b8829d88984882114c
---! Hash: sha1:c48f406632bc4ce9aac92ec455a41803d0d770c5
+--! Previous: sha1:5ea39d851bde2301744da549cd1291630fec88db
+--! Hash: sha1:1628af484b4d8a6c3c3950b8d2e8acaf17b3054a
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

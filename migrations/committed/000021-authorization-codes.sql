@@ -1,5 +1,5 @@
---! Previous: sha1:c48f406632bc4ce9aac92ec455a41803d0d770c5
---! Hash: sha1:f5db71b834dc87b500cc08c6ce1693dd0b3faa42
+--! Previous: sha1:1628af484b4d8a6c3c3950b8d2e8acaf17b3054a
+--! Hash: sha1:88a532bb525b7958eed05c21bceb69dacf624db6
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one
@@ -47,4 +47,6 @@ create policy delete_graph_purger on oauth.authorization_codes for delete to gra
   using (expires_at <= statement_timestamp() - interval '1 day');
 comment on policy delete_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes deletes codes a day after they expired: until then a replay is noticed.';
 grant select, insert, update, delete on oauth.authorization_codes to graph_admin, graph_oauth;
-grant select (organization_id, code_hash, expires_at), delete on oauth.authorization_codes to graph_purger;
+create policy update_graph_purger on oauth.authorization_codes for update to graph_purger using (true) with check (false);
+comment on policy update_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes locks codes; it can change none.';
+grant select (organization_id, code_hash, expires_at), update (code_hash), delete on oauth.authorization_codes to graph_purger;

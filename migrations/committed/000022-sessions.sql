@@ -1,5 +1,5 @@
---! Previous: sha1:f5db71b834dc87b500cc08c6ce1693dd0b3faa42
---! Hash: sha1:1885717fd817e2bd5f984aa28979e8114f1b0e0b
+--! Previous: sha1:88a532bb525b7958eed05c21bceb69dacf624db6
+--! Hash: sha1:01927fcbe820489391f518bc0f2a4b31da726d87
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.
@@ -55,7 +55,9 @@ create policy delete_graph_purger on oauth.sessions for delete to graph_purger u
 comment on policy delete_graph_purger on oauth.sessions is 'oauth.purge_sessions deletes expired sessions, and with them the questions that they have open.';
 grant select, insert, update, delete on oauth.sessions to graph_admin;
 grant select, insert (organization_id, sid, sess, expire), update (sess, expire), delete on oauth.sessions to graph_oauth;
-grant select (organization_id, sid, expire), delete on oauth.sessions to graph_purger;
+create policy update_graph_purger on oauth.sessions for update to graph_purger using (true) with check (false);
+comment on policy update_graph_purger on oauth.sessions is 'oauth.purge_sessions locks sessions; it can change none.';
+grant select (organization_id, sid, expire), update (sid), delete on oauth.sessions to graph_purger;
 
 alter table oauth.consents enable row level security, force row level security;
 create policy all_graph_admin on oauth.consents for all to graph_admin using (true) with check (true);

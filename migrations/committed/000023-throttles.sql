@@ -1,5 +1,5 @@
---! Previous: sha1:1885717fd817e2bd5f984aa28979e8114f1b0e0b
---! Hash: sha1:2c34cd920c04c7fa862830eddfdcc3bf47d1887f
+--! Previous: sha1:01927fcbe820489391f518bc0f2a4b31da726d87
+--! Hash: sha1:9211fb2efbc1acbde23273872ae9027c56a45b78
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

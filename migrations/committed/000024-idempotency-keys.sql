@@ -1,5 +1,5 @@
---! Previous: sha1:2c34cd920c04c7fa862830eddfdcc3bf47d1887f
---! Hash: sha1:50c813d775aa1a12af61e3308904c489c3d1ecbf
+--! Previous: sha1:9211fb2efbc1acbde23273872ae9027c56a45b78
+--! Hash: sha1:cc3962f0cc583504c44318cb70cc5fce997db062
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

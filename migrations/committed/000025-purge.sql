@@ -1,5 +1,5 @@
---! Previous: sha1:50c813d775aa1a12af61e3308904c489c3d1ecbf
---! Hash: sha1:a4294726106af3a76221dab4187d861b364e78f4
+--! Previous: sha1:cc3962f0cc583504c44318cb70cc5fce997db062
+--! Hash: sha1:2a7a40ee37f0d349f6d0742a32619bbd19229af6
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.
@@ -10,7 +10,8 @@
 -- What expires is at the front of an index by time, and so are the rows that are dead. Each purge would read these anew. So the tables are
 -- vacuumed when a fiftieth of them is dead, and not a fifth.
 
--- Grants before their tokens, as everybody locks them. One that is in use is left for another time.
+-- A purge locks no organization. So it skips a row of a person that another transaction has locked, and deletes it another time.
+-- It locks grants before their tokens, as everything does.
 create function oauth.purge_tokens(batch int) returns table (access_tokens int, refresh_tokens int, grants int)
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
   as $$
@@ -70,9 +71,10 @@ create function oauth.purge_authorization_codes(batch int) returns table (author
     if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
       return;
     end if;
-    delete from oauth.authorization_codes where code_hash in (
+    delete from oauth.authorization_codes where code_hash = any (array(
       select c.code_hash from oauth.authorization_codes c
-      where c.expires_at <= statement_timestamp() - interval '1 day' order by c.expires_at limit purge_authorization_codes.batch);
+      where c.expires_at <= statement_timestamp() - interval '1 day' order by c.expires_at limit purge_authorization_codes.batch
+      for update skip locked));
     get diagnostics authorization_codes = row_count;
     return next;
   end
@@ -88,9 +90,10 @@ create function oauth.purge_sessions(batch int) returns table (sessions int)
     if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
       return;
     end if;
-    delete from oauth.sessions where sid in (
+    delete from oauth.sessions where sid = any (array(
       select s.sid from oauth.sessions s
-      where s.expire <= statement_timestamp() order by s.expire limit purge_sessions.batch);
+      where s.expire <= statement_timestamp() order by s.expire limit purge_sessions.batch
+      for update skip locked));
     get diagnostics sessions = row_count;
     return next;
   end

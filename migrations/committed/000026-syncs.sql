@@ -1,5 +1,5 @@
---! Previous: sha1:a4294726106af3a76221dab4187d861b364e78f4
---! Hash: sha1:dfe0c9a58c48470ae0b63b9fc61eacaed50789dd
+--! Previous: sha1:2a7a40ee37f0d349f6d0742a32619bbd19229af6
+--! Hash: sha1:7822a63fd1e72dd7c676106ddb8017b1c76f017c
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:dfe0c9a58c48470ae0b63b9fc61eacaed50789dd
---! Hash: sha1:53f6d7959188c3de1795e4352e63ace44a18b978
+--! Previous: sha1:7822a63fd1e72dd7c676106ddb8017b1c76f017c
+--! Hash: sha1:e5b744560504107bef80635fc1be25e72ba7524f
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
@@ -298,10 +298,14 @@ create function app_hidden.write_users(judged app_hidden.judged_user[], source t
     changed app_public.users[];
     created app_public.users[];
     unit_ids_by_id jsonb;
+    locked int;
   begin
     if known_ids <> '{}' then
-      -- In one order, so that it and a change of one user never wait for each other.
       perform from app_public.users u where u.organization_id = organization and u.id = any (known_ids) order by u.id for no key update;
+      get diagnostics locked = row_count;
+      if locked < cardinality(known_ids) then
+        raise foreign_key_violation using message = 'A user was deleted meanwhile.';
+      end if;
 
       -- One statement, so that users may exchange addresses and tokens; before the new ones, who may get what these give up.
       changes_by_id = (
@@ -362,7 +366,6 @@ create function app_public.users_sync(users jsonb[], dry_run boolean default fal
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
   declare
-    organization uuid = app_hidden.current_organization_id();
     is_dry_run boolean = coalesce(dry_run, false);
     judged app_hidden.judged_user[];
     written app_public.users[];
@@ -376,11 +379,7 @@ create function app_public.users_sync(users jsonb[], dry_run boolean default fal
       raise invalid_parameter_value using message = 'A source has 1 to 200 characters.', column = 'source';
     end if;
     if not is_dry_run then
-      -- The tree first, as always: no unit is deleted while access to it is granted. Then syncs of one organization wait for each other.
-      if exists (select from unnest(users_sync.users) as g where g ? 'accessible_units') then
-        perform app_hidden.lock_units(shared => true);
-      end if;
-      perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.users', 0)));
+      perform app_hidden.lock_units();
     end if;
     loop
       judged = app_hidden.judge_users(users_sync.users, users_sync.source);
@@ -393,10 +392,14 @@ create function app_public.users_sync(users jsonb[], dry_run boolean default fal
         written = app_hidden.write_users(judged, users_sync.source);
         exit;
       exception
-        -- A row breaks a rule; or another change took an address, or deleted a user, since they were judged.
+        -- A row breaks a rule; or a write without the lock took an address, or deleted a user, since the rows were judged.
         when check_violation or unique_violation or foreign_key_violation then
           tries = tries + 1;
           if tries = 4 then
+            -- The sync found that row itself: no argument of the client is wrong, and the client may repeat the request.
+            if sqlstate = '23503' then
+              raise serialization_failure using message = sqlerrm;
+            end if;
             raise;
           end if;
       end;

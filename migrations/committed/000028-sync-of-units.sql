@@ -1,5 +1,5 @@
---! Previous: sha1:53f6d7959188c3de1795e4352e63ace44a18b978
---! Hash: sha1:21acac3d994c8b793d6f1ef67be9ce68b113a0f0
+--! Previous: sha1:e5b744560504107bef80635fc1be25e72ba7524f
+--! Hash: sha1:27cc0f2e86b2fad98dbbc13af2a15c878a457f99
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

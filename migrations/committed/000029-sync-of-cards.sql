@@ -1,5 +1,5 @@
---! Previous: sha1:21acac3d994c8b793d6f1ef67be9ce68b113a0f0
---! Hash: sha1:3895339c08bb38cfdf82108a717ef13ba6b09b15
+--! Previous: sha1:27cc0f2e86b2fad98dbbc13af2a15c878a457f99
+--! Hash: sha1:c7169c507b8b5e4e030942f1fec3c4b7c03881db
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.
@@ -226,7 +226,6 @@ create function app_hidden.write_cards(judged app_hidden.judged_card[]) returns 
     changed app_public.cards[];
     created app_public.cards[];
   begin
-    -- In one order: so a sync and the change of one card never wait for each other.
     perform from app_public.cards c where c.organization_id = organization and c.id = any (known_ids) order by c.id for no key update;
     get diagnostics locked = row_count;
     if locked < cardinality(known_ids) then
@@ -284,11 +283,8 @@ create function app_public.cards_sync(cards jsonb[], dry_run boolean default fal
   language plpgsql volatile set search_path = pg_catalog, pg_temp
   as $$
   declare
-    organization uuid = app_hidden.current_organization_id();
     is_dry_run boolean = coalesce(dry_run, false);
     judged app_hidden.judged_card[];
-    holder_ids uuid[];
-    locked int;
     written app_public.cards[];
     tries int = 0;
   begin
@@ -296,27 +292,23 @@ create function app_public.cards_sync(cards jsonb[], dry_run boolean default fal
       raise invalid_parameter_value using message = 'A sync has 1 to 1,000 rows', column = 'cards';
     end if;
     if not is_dry_run then
-      -- Syncs of one organization wait for each other.
-      perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.cards', 0)));
+      perform app_hidden.lock_organization();
     end if;
     loop
       judged = app_hidden.refuse_cards(app_hidden.judge_cards(cards_sync.cards));
       exit when is_dry_run;
-      -- Who gets a card stays until the end: if somebody has left since, the rows are judged again, however often. Users in one order, before
-      -- cards: so a sync and the deletion of one user never wait for each other.
-      holder_ids = array(
-        select distinct holder.id from unnest(judged) as j, unnest(j.holder_ids) as holder (id) where j.outcome in ('CREATED', 'UPDATED'));
-      perform from app_public.users u where u.organization_id = organization and u.id = any (holder_ids) order by u.id for key share;
-      get diagnostics locked = row_count;
-      continue when locked < cardinality(holder_ids);
       begin
         written = app_hidden.write_cards(judged);
         exit;
       exception
-        -- Another change took an identifier or a card since they were judged.
+        -- A write without the lock took an identifier, or deleted a card or a holder, since the rows were judged.
         when check_violation or unique_violation or foreign_key_violation then
           tries = tries + 1;
           if tries = 4 then
+            -- The sync found that row itself: no argument of the client is wrong, and the client may repeat the request.
+            if sqlstate = '23503' then
+              raise serialization_failure using message = sqlerrm;
+            end if;
             raise;
           end if;
       end;

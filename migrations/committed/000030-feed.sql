@@ -1,5 +1,5 @@
---! Previous: sha1:3895339c08bb38cfdf82108a717ef13ba6b09b15
---! Hash: sha1:3ee9be3d143273a9b77686b423ab8f649080a57e
+--! Previous: sha1:c7169c507b8b5e4e030942f1fec3c4b7c03881db
+--! Hash: sha1:64eae6ee25bd1ba0c403f5cbd8fb12581ebab49c
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:3ee9be3d143273a9b77686b423ab8f649080a57e
---! Hash: sha1:644a291687510ba0c9bebc5d31af8f703882e389
+--! Previous: sha1:64eae6ee25bd1ba0c403f5cbd8fb12581ebab49c
+--! Hash: sha1:3faeb47231ebaeb9832f073c230dff2d467517ce
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

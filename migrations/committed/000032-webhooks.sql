@@ -1,5 +1,5 @@
---! Previous: sha1:644a291687510ba0c9bebc5d31af8f703882e389
---! Hash: sha1:95ab6b0562bcb925e355f8581d1dab7cdc2ec77f
+--! Previous: sha1:3faeb47231ebaeb9832f073c230dff2d467517ce
+--! Hash: sha1:02bca8f6793ae5493c8da4f4c2a6da005e621e0e
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:95ab6b0562bcb925e355f8581d1dab7cdc2ec77f
---! Hash: sha1:389e7715865eccb9065a82989c96b038d3edc2e5
+--! Previous: sha1:02bca8f6793ae5493c8da4f4c2a6da005e621e0e
+--! Hash: sha1:d960f8dc82365f83926f086d01b2734586a5917e
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

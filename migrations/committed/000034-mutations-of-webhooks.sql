@@ -1,5 +1,5 @@
---! Previous: sha1:389e7715865eccb9065a82989c96b038d3edc2e5
---! Hash: sha1:c860b60a7e0fffbf165fa1ae6b51fc7cd709c285
+--! Previous: sha1:d960f8dc82365f83926f086d01b2734586a5917e
+--! Hash: sha1:a7e5957b912efbe74de1c47a6b069753e4b6b8bc
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:c860b60a7e0fffbf165fa1ae6b51fc7cd709c285
---! Hash: sha1:6fd31fec187bb67f819e9e0c9b0065352132a66d
+--! Previous: sha1:a7e5957b912efbe74de1c47a6b069753e4b6b8bc
+--! Hash: sha1:ef2560f74f23c92e2869d6f706a057ede3897ab9
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

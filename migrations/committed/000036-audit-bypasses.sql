@@ -1,5 +1,5 @@
---! Previous: sha1:6fd31fec187bb67f819e9e0c9b0065352132a66d
---! Hash: sha1:bdd4ad1f8335c0bc6caa829bc22c59d41cd342e1
+--! Previous: sha1:ef2560f74f23c92e2869d6f706a057ede3897ab9
+--! Hash: sha1:09968cfb5f1b93dd44001f6ed6b4de5b20d6fe67
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

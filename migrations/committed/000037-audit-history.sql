@@ -1,5 +1,5 @@
---! Previous: sha1:bdd4ad1f8335c0bc6caa829bc22c59d41cd342e1
---! Hash: sha1:8765e7ba6fd698bf34b735ca3cb4a2a745587740
+--! Previous: sha1:09968cfb5f1b93dd44001f6ed6b4de5b20d6fe67
+--! Hash: sha1:4617cec015871573a1e67b58132ddddeeef41de0
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

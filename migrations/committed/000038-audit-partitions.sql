@@ -1,5 +1,5 @@
---! Previous: sha1:8765e7ba6fd698bf34b735ca3cb4a2a745587740
---! Hash: sha1:847f0bce8cbd3b9c84ed14b8702f1ae0e23e87f6
+--! Previous: sha1:4617cec015871573a1e67b58132ddddeeef41de0
+--! Hash: sha1:f1c5b17c8afa5c5e3c46e821d9ad83abc6caad0f
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

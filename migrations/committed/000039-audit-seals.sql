@@ -1,5 +1,5 @@
---! Previous: sha1:847f0bce8cbd3b9c84ed14b8702f1ae0e23e87f6
---! Hash: sha1:c9ea3a80131e56eeba7ab4763fc66b531fea2a41
+--! Previous: sha1:f1c5b17c8afa5c5e3c46e821d9ad83abc6caad0f
+--! Hash: sha1:3a4b8f76ed83f3ec9e9edb5177ef67c5ce3a5504
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

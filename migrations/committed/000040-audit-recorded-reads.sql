@@ -1,5 +1,5 @@
---! Previous: sha1:c9ea3a80131e56eeba7ab4763fc66b531fea2a41
---! Hash: sha1:45b4804ba8b0321974516f57765d4920279c3f80
+--! Previous: sha1:3a4b8f76ed83f3ec9e9edb5177ef67c5ce3a5504
+--! Hash: sha1:043d7690033034029ee0ade989ab319576605af6
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

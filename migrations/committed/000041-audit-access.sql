@@ -1,5 +1,5 @@
---! Previous: sha1:45b4804ba8b0321974516f57765d4920279c3f80
---! Hash: sha1:27055dfd356227a4ae56b303729ddb21f0c09c6a
+--! Previous: sha1:043d7690033034029ee0ade989ab319576605af6
+--! Hash: sha1:99a8a4c7ea92b69ce4095d25800a5c2a265a2db7
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:27055dfd356227a4ae56b303729ddb21f0c09c6a
---! Hash: sha1:c6b106017fdbcab074a03b6ecfb452b182d14052
+--! Previous: sha1:99a8a4c7ea92b69ce4095d25800a5c2a265a2db7
+--! Hash: sha1:5e011b767602d9eae83fcff61187b17a1ff38d0f
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

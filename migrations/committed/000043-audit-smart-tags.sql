@@ -1,5 +1,5 @@
---! Previous: sha1:c6b106017fdbcab074a03b6ecfb452b182d14052
---! Hash: sha1:3736b4e0a88660b6ebb87abf2c5206fa5b050770
+--! Previous: sha1:5e011b767602d9eae83fcff61187b17a1ff38d0f
+--! Hash: sha1:039c8217cdea428c957df3c451c3daf36122e531
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:3736b4e0a88660b6ebb87abf2c5206fa5b050770
---! Hash: sha1:ca6f2a8192c8740e8bc29ca91c493d43ccb0c2ca
+--! Previous: sha1:039c8217cdea428c957df3c451c3daf36122e531
+--! Hash: sha1:fc33216d67191c960f8e304f5d8a9d4dbf7befa6
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:ca6f2a8192c8740e8bc29ca91c493d43ccb0c2ca
---! Hash: sha1:41cf57ffc3744337be3e7af57a8ec1e3c75c7375
+--! Previous: sha1:fc33216d67191c960f8e304f5d8a9d4dbf7befa6
+--! Hash: sha1:b84010f12d1f5cc940e6149a1a5e5bd5aee230dc
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

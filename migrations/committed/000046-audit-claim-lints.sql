@@ -1,5 +1,5 @@
---! Previous: sha1:41cf57ffc3744337be3e7af57a8ec1e3c75c7375
---! Hash: sha1:a614b4ec63d46031cba353daee72d0b0318de8d1
+--! Previous: sha1:b84010f12d1f5cc940e6149a1a5e5bd5aee230dc
+--! Hash: sha1:04fcc5c8d6e5a8fd4cf71fe18ce59b457dc8ea4b
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

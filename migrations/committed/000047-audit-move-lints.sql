@@ -1,5 +1,5 @@
---! Previous: sha1:a614b4ec63d46031cba353daee72d0b0318de8d1
---! Hash: sha1:fa627f83eb2fdd168f42a29a1dc61eb32c9fa3a4
+--! Previous: sha1:04fcc5c8d6e5a8fd4cf71fe18ce59b457dc8ea4b
+--! Hash: sha1:a03f683df34a2a2aa3b6df2ffe757154722ebebb
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

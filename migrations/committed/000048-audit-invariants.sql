@@ -1,5 +1,5 @@
---! Previous: sha1:fa627f83eb2fdd168f42a29a1dc61eb32c9fa3a4
---! Hash: sha1:afab9b16d06262fdcd18587b0afbdc1436f6b731
+--! Previous: sha1:a03f683df34a2a2aa3b6df2ffe757154722ebebb
+--! Hash: sha1:927cfa5ee30f168695e4c5e38439a05d13eca18c
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:afab9b16d06262fdcd18587b0afbdc1436f6b731
---! Hash: sha1:207cddb34ea20679988fdc09260dd1fd8da4fc24
+--! Previous: sha1:927cfa5ee30f168695e4c5e38439a05d13eca18c
+--! Hash: sha1:a1469544bd6d0c99d5a8bcf16fb13960677821a2
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

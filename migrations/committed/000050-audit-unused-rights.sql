@@ -1,5 +1,5 @@
---! Previous: sha1:207cddb34ea20679988fdc09260dd1fd8da4fc24
---! Hash: sha1:fc2dd0a0374d3ff99a65a68a23a3a272ef513595
+--! Previous: sha1:a1469544bd6d0c99d5a8bcf16fb13960677821a2
+--! Hash: sha1:c9a0cc01b54dfa0f009b2bcc3285a1ad9cc89921
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

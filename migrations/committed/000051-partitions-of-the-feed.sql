@@ -1,5 +1,5 @@
---! Previous: sha1:fc2dd0a0374d3ff99a65a68a23a3a272ef513595
---! Hash: sha1:77703be43253ac48e661a8450667050a1e316f55
+--! Previous: sha1:c9a0cc01b54dfa0f009b2bcc3285a1ad9cc89921
+--! Hash: sha1:27ea9e4708c9b6acdbf96f6fd40326697937f5a8
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

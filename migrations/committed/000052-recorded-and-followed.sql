@@ -1,5 +1,5 @@
---! Previous: sha1:77703be43253ac48e661a8450667050a1e316f55
---! Hash: sha1:c3fe205f285cb33e3c91b1aac645a522bacf2858
+--! Previous: sha1:27ea9e4708c9b6acdbf96f6fd40326697937f5a8
+--! Hash: sha1:519ff1013f755073f96fb8588ff484ff6cc840e9
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:c3fe205f285cb33e3c91b1aac645a522bacf2858
---! Hash: sha1:98c4e06919bea7f5c3ede754c931d7f47526565c
+--! Previous: sha1:519ff1013f755073f96fb8588ff484ff6cc840e9
+--! Hash: sha1:b85ab81c99ae483324b4350412b5e5c9d58d3aea
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

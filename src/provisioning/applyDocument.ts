@@ -8,7 +8,7 @@ import { findApplicationProblems, readApplications, writeApplications } from './
 import { findCardProblems, writeCards } from './cards.ts';
 import { type Document, type Outline, parseDocument } from './document.ts';
 import { findDuplicates } from './findDuplicates.ts';
-import { writeOrganizations } from './organizations.ts';
+import { lockOrganizations, writeOrganizations } from './organizations.ts';
 import { writePasswords } from './passwords.ts';
 import { ProvisioningError } from './problem.ts';
 import type { Report } from './report.ts';
@@ -41,10 +41,6 @@ export async function applyDocument(owner: Pool, source: unknown, options: Apply
 
   return ownerTransaction(owner, async (client) => {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('provisioning', 0))`);
-    // The lock of all trees, which every write of a unit takes or shares. It is taken before anything is written, so that its holder
-    // never waits for this transaction.
-    const hasUnits = outline.organizations.some(({ units }) => units.length > 0);
-    if (hasUnits) await client.query('select app_hidden.lock_units()');
     const existing = await readExisting(client, outline, options.secrets);
     if (!document || duplicates.length + existing.problems.length > 0) {
       throw new ProvisioningError([...problems, ...duplicates, ...existing.problems]);
@@ -61,6 +57,10 @@ async function readExisting(client: ClientBase, { organizations }: Outline, secr
   const organizationIds = await writeOrganizations(
     client,
     organizations.map(({ name }) => name),
+  );
+  await lockOrganizations(
+    client,
+    organizationIds.filter((id) => id !== null),
   );
   // A client id cannot be checked without the organization's name. The rest is compared within the document.
   const idsOrNew = organizationIds.map((id) => id ?? randomUUID());

@@ -37,3 +37,13 @@ async function requireServed(client: ClientBase, found: readonly { id: string; n
   if (names.length > 0)
     throw new StartupError(`${names.join(', ')} is being moved to another cell, or has moved there: apply it there.`);
 }
+
+/** Locks organizations until the end of the transaction, by id: nothing else writes their rows meanwhile. */
+export async function lockOrganizations(client: ClientBase, ids: readonly string[]): Promise<void> {
+  await client.query(
+    `select set_config('graph.organization_id', id::text, true), app_hidden.lock_units()
+     from (select id from unnest($1::uuid[]) as id order by id) as organization`,
+    [ids],
+  );
+  await client.query(`select set_config('graph.organization_id', '', true)`);
+}

@@ -1,4 +1,4 @@
-// The advisory locks of a tree of units: statements that wait for each other, and statements that do not.
+// The advisory locks of an organization and its tree of units: what waits for each other, and what does not.
 import { until } from '../support/until.ts';
 import { createUnitTree, moveStatement, type UnitTree } from './unitTree.ts';
 
@@ -110,6 +110,42 @@ describe('the tree of units', () => {
     }
 
     expect(await tree.count('app_public.units')).toBe(2);
+  });
+
+  it('lets writes of one row go on beside each other, and keeps them waiting for one of several rows', async () => {
+    const other = await tree.organizationOf('Other');
+    const create = 'select app_public.user_create(full_name => $1, email => $1, external_identifier => $1)';
+    const rename = `select app_public.user_update(external_identifier => $1, full_name => 'Grace', given => '{fullName}')`;
+    const sync = `select app_public.users_sync(array[jsonb_build_object('external_identifier', $1::text, 'locale', 'de')])`;
+    const inClaims = async (statement: string, value: string, of = organization) => {
+      const client = await tree.underClaims(of);
+      const written = client.query(statement, [`${value}@test`]);
+      const end = async () => {
+        await written;
+        await client.query('commit');
+        client.release();
+      };
+      return { written, end };
+    };
+    for (const name of ['ada', 'eve']) await (await inClaims(create, name)).end();
+
+    // Each of these is done while those before it are open.
+    const [adding, renaming] = [await inClaims(create, 'bob'), await inClaims(rename, 'ada')];
+    await Promise.all([adding.written, renaming.written]);
+    const syncing = await inClaims(sync, 'eve');
+    await until(async () => (await tree.waiting()) === 1);
+    for (const { end } of [adding, renaming, syncing]) await end();
+
+    const again = await inClaims(sync, 'eve');
+    await again.written;
+    await (await inClaims(rename, 'ada')).end();
+    await (await inClaims(create, 'bob', other)).end();
+    const late = await inClaims(create, 'joe');
+    await until(async () => (await tree.waiting()) === 1);
+    for (const { end } of [again, late]) await end();
+
+    expect(await tree.count('app_public.users')).toBe(5);
+    await tree.owner.query('delete from app_public.users');
   });
 
   it('refuses to write under the claims of another organization, whose tree is not locked', async () => {

@@ -89,6 +89,30 @@ test.each(['23514', '57014', 'P0001', 'P0002'])('SQLSTATE %s is not tried again'
   expect(await collide(1, state)).toMatchObject({ status: 200, data: { collide: null }, tries: 1 });
 });
 
+test('a sync whose rows lose what they refer to at each try is UNAVAILABLE, and blames no argument', async () => {
+  const { owner } = graph.database;
+  await owner.query(
+    `create function app_hidden.lose() returns trigger language plpgsql as $$
+       begin raise foreign_key_violation using table = 'card_assignments', schema = 'app_public', constraint = 'card_assignments_user_id_fkey'; end $$;
+     create trigger lose before insert on app_public.card_assignments execute function app_hidden.lose()`,
+  );
+  await owner.query("update app_public.users set external_identifier = 'grace' where id = $1", [user.uuid]);
+  const sync = () =>
+    ask(
+      graph,
+      tenant.app,
+      `mutation { cardsSync(cards: [{ externalIdentifier: "code", name: "Code", userExternalIdentifier: "grace" }]) {
+        results { outcome } } }`,
+    );
+
+  const lost = await sync();
+  await owner.query('drop function app_hidden.lose() cascade');
+
+  expect(lost.status).toBe(503);
+  expect(lost.body.errors?.map(({ extensions }) => extensions)).toEqual([{ code: 'UNAVAILABLE' }]);
+  expect((await sync()).body).toEqual({ data: { cardsSync: { results: [{ outcome: 'CREATED' }] } } });
+});
+
 const rename = (fullName: string) =>
   ask(
     graph,

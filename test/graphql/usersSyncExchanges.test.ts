@@ -1,8 +1,8 @@
 import { shareService } from '../support/sharedService.ts';
 import { ask, createTenant, type GraphTest, newExternalToken, type Tenant } from './support.ts';
-import { ada, asOwner, bob, syncUsers, userRows } from './sync.ts';
+import { ada, asOwner, bob, syncUsers, untilBlocked, userRows } from './sync.ts';
 
-// Addresses and tokens that pass from one user to another in one sync.
+// Addresses and tokens that pass from one user to another in one sync, and users who leave meanwhile.
 
 let graph: GraphTest;
 let tenant: Tenant;
@@ -120,6 +120,29 @@ describe('usersSync', () => {
       data: { first: null, second: { user: { email: 'free@acme.test' } }, third: { user: { email: 'bob@acme.test' } } },
       errors: [{ path: ['first'], extensions: { code: 'CONFLICT', argument: 'email' } }],
     });
+  });
+
+  it('creates a user anew whom another change deletes meanwhile, if the row has all that it needs', async () => {
+    await sync([ada, bob]);
+    const client = await tenant.owner.connect();
+    try {
+      await client.query('begin');
+      await client.query('delete from app_public.users where organization_id = $1', [tenant.organizationId]);
+      const syncing = sync([
+        { ...ada, fullName: 'Ada Lovelace' },
+        { externalIdentifier: 'bob', fullName: 'Bob Kahn' },
+      ]);
+      await untilBlocked(tenant.owner);
+      await client.query('commit');
+
+      expect((await syncing).map(({ outcome, error }) => [outcome, error?.argument])).toEqual([
+        ['CREATED', undefined],
+        ['REFUSED', 'email'],
+      ]);
+    } finally {
+      client.release();
+    }
+    expect(Object.keys(await rows())).toEqual(['ada']);
   });
 
   it('seals tokens, knows one that is the same, lets them change hands and clears them', async () => {

@@ -42,7 +42,7 @@ export async function executeOnce(
   const keyHash = hash('sha256', key, 'buffer');
   const transaction = openWriting({ pool, lsnCheck: null }, settings);
   try {
-    const claim = isMany && settings.role === 'graph_app' ? claimWithTree : claimAlone;
+    const claim = isMany && settings.role === 'graph_app' ? claimWithLock : claimAlone;
     const { rows } = await token.withTokenCheck(
       (proof) => transaction.run({ ...claim, values: [keyHash] }, proof),
       true,
@@ -80,12 +80,9 @@ const claimAlone = {
   text: 'select state, answer_ciphertext as answer from app_hidden.claim_idempotency_key($1)',
 };
 
-/**
- * Lock order: locks the tree before the first of several fields.
- * If one field shared the lock and a later one needed it alone, two such operations would deadlock.
- */
-const claimWithTree = {
-  name: 'claim_idempotency_key_and_tree',
+/** Lock order: several fields are a write of several rows, which locks the organization first. */
+const claimWithLock = {
+  name: 'claim_idempotency_key_and_lock',
   text: `select state, answer_ciphertext as answer, case when state = 'claimed' then app_hidden.lock_units() end
     from app_hidden.claim_idempotency_key($1)`,
 };

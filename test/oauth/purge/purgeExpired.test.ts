@@ -64,6 +64,16 @@ async function insertCode(name: string, hours: number, grant?: string): Promise<
   );
 }
 
+/** Of each person one, that expires in so many hours. */
+const insertSessions = (...hours: number[]) =>
+  database.owner.query(
+    `insert into oauth.sessions (organization_id, sid, sess, expire)
+     select o.id, translate(md5(o.id || hours::text) || repeat('0', 11), '=', ''), jsonb_build_object('userId', o.id),
+       now() + make_interval(hours => hours)
+     from app_hidden.organizations o, unnest($1::int[]) as hours`,
+    [hours],
+  );
+
 const count = (table: string) => countIn(database, table);
 
 test('deletes what has expired of every organization, and nothing else', async () => {
@@ -76,12 +86,7 @@ test('deletes what has expired of every organization, and nothing else', async (
   await insertCode('of the live', -2, 'live');
   await insertCode('old', -25);
   await insertCode('new', 1);
-  await database.owner.query(
-    `insert into oauth.sessions (organization_id, sid, sess, expire)
-     select o.id, translate(md5(o.id || hours::text) || repeat('0', 11), '=', ''), jsonb_build_object('userId', o.id),
-       now() + make_interval(hours => hours)
-     from app_hidden.organizations o, unnest(array[-1, 1]) as hours`,
-  );
+  await insertSessions(-1, 1);
   await database.owner.query(
     `insert into oauth.throttles (key, points, expire)
      select 'test:' || repeat(number::text, 43), 1, extract(epoch from now()) * 1000 + case number when 1 then -1000 else 60000 end
@@ -144,6 +149,21 @@ test('leaves a grant that a token is being issued for', async () => {
 
   expect(await purgeExpired(query)).toEqual({ ...nothing, accessTokens: 1 });
   expect(await count('grants')).toBe(1);
+});
+
+test('waits for no code or session that a deletion of its person holds', async () => {
+  await insertOwners();
+  await insertCode('old', -48);
+  await insertSessions(-1);
+  const deleting = await database.owner.connect();
+  await deleting.query('begin');
+  await deleting.query('delete from app_public.users where id = (select min(id::text)::uuid from app_public.users)');
+
+  expect(await purgeExpired(query)).toEqual({ ...nothing, authorizationCodes: 1, sessions: 1 });
+  await deleting.query('rollback');
+  deleting.release();
+
+  expect(await purgeExpired(query)).toEqual({ ...nothing, authorizationCodes: 1, sessions: 1 });
 });
 
 test('has rights over nothing that is alive', async () => {

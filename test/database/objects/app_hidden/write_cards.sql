@@ -15,7 +15,6 @@ AS $function$
     changed app_public.cards[];
     created app_public.cards[];
   begin
-    -- In one order: so a sync and the change of one card never wait for each other.
     perform from app_public.cards c where c.organization_id = organization and c.id = any (known_ids) order by c.id for no key update;
     get diagnostics locked = row_count;
     if locked < cardinality(known_ids) then

@@ -12,10 +12,14 @@ AS $function$
     changed app_public.users[];
     created app_public.users[];
     unit_ids_by_id jsonb;
+    locked int;
   begin
     if known_ids <> '{}' then
-      -- In one order, so that it and a change of one user never wait for each other.
       perform from app_public.users u where u.organization_id = organization and u.id = any (known_ids) order by u.id for no key update;
+      get diagnostics locked = row_count;
+      if locked < cardinality(known_ids) then
+        raise foreign_key_violation using message = 'A user was deleted meanwhile.';
+      end if;
 
       -- One statement, so that users may exchange addresses and tokens; before the new ones, who may get what these give up.
       changes_by_id = (

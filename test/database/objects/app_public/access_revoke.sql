@@ -16,6 +16,7 @@ AS $function$
     if is_by_both then
       perform app_hidden.require_one('userId', user_id is not null, user_external_identifier is not null);
       perform app_hidden.require_one('unitId', unit_id is not null, unit_external_identifier is not null);
+      perform app_hidden.lock_organization(shared => true);
       entrant_id = app_hidden.find_user(user_id, user_external_identifier);
       closed_id = app_hidden.find_unit(unit_id, unit_external_identifier);
     end if;

@@ -11,6 +11,7 @@ AS $function$
   begin
     perform app_hidden.require_one('cardId', card_id is not null, card_external_identifier is not null);
     perform app_hidden.require_one('userId', user_id is not null, user_external_identifier is not null);
+    perform app_hidden.lock_organization(shared => true);
     assigned_id = app_hidden.find_card(card_id, card_external_identifier);
     holder_id = app_hidden.find_user(user_id, user_external_identifier);
     loop

@@ -11,6 +11,9 @@ AS $function$
     perform app_hidden.require_one('id', card_delete.id is not null, card_delete.external_identifier is not null);
     deleted_id = coalesce(card_delete.id, (
       select c.id from app_public.cards c where c.organization_id = own and c.external_identifier = card_delete.external_identifier));
+    -- A code may have several holders. Deletions of codes and of their holders would wait for each other's assignments.
+    perform app_hidden.lock_organization(shared => coalesce(
+      (select c.type <> 'IdentificationCode' from app_public.cards c where c.organization_id = own and c.id = deleted_id), true));
     delete from app_public.cards c where c.organization_id = own and c.id = deleted_id returning * into card;
     if not found then
       raise no_data_found using message = 'There is no such card';

@@ -7,6 +7,7 @@ AS $function$
     own constant uuid = app_hidden.current_organization_id();
     renames constant boolean = card_update.id is not null and 'externalIdentifier' = any (given);
     changed_id uuid;
+    old_identifier text;
     card app_public.cards;
   begin
     perform app_hidden.require_values(given, '{name}', array[card_update.name]);
@@ -15,6 +16,12 @@ AS $function$
     end if;
     changed_id = coalesce(card_update.id, (
       select c.id from app_public.cards c where c.organization_id = own and c.external_identifier = card_update.external_identifier));
+    if renames then
+      perform app_hidden.lock_organization(shared => true);
+      select c.external_identifier into old_identifier
+      from app_public.cards c where c.organization_id = own and c.id = changed_id for update;
+      perform app_hidden.lock_value('cards_external_identifier_key', card_update.external_identifier, old_identifier);
+    end if;
     update app_public.cards c set
       name = coalesce(app_hidden.trimmed(card_update.name), c.name),
       external_identifier = case when renames then card_update.external_identifier else c.external_identifier end

@@ -4,11 +4,8 @@ CREATE OR REPLACE FUNCTION app_public.cards_sync(cards jsonb[], dry_run boolean 
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   declare
-    organization uuid = app_hidden.current_organization_id();
     is_dry_run boolean = coalesce(dry_run, false);
     judged app_hidden.judged_card[];
-    holder_ids uuid[];
-    locked int;
     written app_public.cards[];
     tries int = 0;
   begin
@@ -16,27 +13,23 @@ AS $function$
       raise invalid_parameter_value using message = 'A sync has 1 to 1,000 rows', column = 'cards';
     end if;
     if not is_dry_run then
-      -- Syncs of one organization wait for each other.
-      perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.cards', 0)));
+      perform app_hidden.lock_organization();
     end if;
     loop
       judged = app_hidden.refuse_cards(app_hidden.judge_cards(cards_sync.cards));
       exit when is_dry_run;
-      -- Who gets a card stays until the end: if somebody has left since, the rows are judged again, however often. Users in one order, before
-      -- cards: so a sync and the deletion of one user never wait for each other.
-      holder_ids = array(
-        select distinct holder.id from unnest(judged) as j, unnest(j.holder_ids) as holder (id) where j.outcome in ('CREATED', 'UPDATED'));
-      perform from app_public.users u where u.organization_id = organization and u.id = any (holder_ids) order by u.id for key share;
-      get diagnostics locked = row_count;
-      continue when locked < cardinality(holder_ids);
       begin
         written = app_hidden.write_cards(judged);
         exit;
       exception
-        -- Another change took an identifier or a card since they were judged.
+        -- A write without the lock took an identifier, or deleted a card or a holder, since the rows were judged.
         when check_violation or unique_violation or foreign_key_violation then
           tries = tries + 1;
           if tries = 4 then
+            -- The sync found that row itself: no argument of the client is wrong, and the client may repeat the request.
+            if sqlstate = '23503' then
+              raise serialization_failure using message = sqlerrm;
+            end if;
             raise;
           end if;
       end;

@@ -11,6 +11,8 @@ AS $function$
       perform app_hidden.require_one('parentId', parent_id is not null, parent_external_identifier is not null);
       perform app_hidden.lock_units(true);
       parent = app_hidden.find_unit(parent_id, parent_external_identifier);
+      -- The row before the value: another write may give the parent the external identifier of the new unit.
+      perform from app_public.units u where u.organization_id = (select app_hidden.current_organization_id()) and u.id = parent for key share;
     end if;
     insert into app_public.units (organization_id, parent_id, external_identifier, name)
     values (app_hidden.current_organization_id(), parent, unit_create.external_identifier, app_hidden.trimmed(unit_create.name))

@@ -8,6 +8,7 @@ AS $function$
     is_moved constant boolean = given && '{parentId,parentExternalIdentifier}';
     renames constant boolean = unit_update.id is not null and 'externalIdentifier' = any (given);
     changed_id uuid;
+    old_identifier text;
     parent uuid;
     unit app_public.units;
   begin
@@ -20,8 +21,15 @@ AS $function$
     end if;
     if is_moved then
       perform app_hidden.lock_units();
+    elsif renames then
+      perform app_hidden.lock_organization(shared => true);
     end if;
     changed_id = app_hidden.find_unit(unit_update.id, unit_update.external_identifier);
+    if renames then
+      select u.external_identifier into old_identifier
+      from app_public.units u where u.organization_id = own and u.id = changed_id for update;
+      perform app_hidden.lock_value('units_external_identifier_key', unit_update.external_identifier, old_identifier);
+    end if;
     if num_nonnulls(parent_id, parent_external_identifier) > 0 then
       parent = app_hidden.find_unit(parent_id, parent_external_identifier);
       if exists (select from app_hidden.unit_ancestors a where a.organization_id = own and a.ancestor_id = changed_id and a.unit_id = parent) then

@@ -8,8 +8,7 @@ AS $function$
     deleted app_public.users;
   begin
     perform app_hidden.require_one('id', user_delete.id is not null, user_delete.external_identifier is not null);
-    -- Deleting a user deletes the grants of the user, and deleting a unit those on the unit: of two such deletions one waits here, and not for
-    -- rows of the other.
+    -- Deleting a unit deletes grants, too, and takes this lock exclusively.
     perform app_hidden.lock_units(true);
     locked_id = app_hidden.lock_user(user_delete.id, user_delete.external_identifier);
     delete from app_public.users u

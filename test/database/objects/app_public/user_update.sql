@@ -6,6 +6,7 @@ AS $function$
   declare
     renames constant boolean = user_update.id is not null and 'externalIdentifier' = any (given);
     has_token constant boolean = 'externalAuthenticationToken' = any (given);
+    has_unique constant boolean = renames or has_token or 'email' = any (given);
     locked_id uuid;
     updated app_public.users;
   begin
@@ -15,7 +16,25 @@ AS $function$
     if user_update.id is null then
       perform app_hidden.require_one('id', false, user_update.external_identifier is not null);
     end if;
+    if has_unique then
+      perform app_hidden.lock_organization(shared => true);
+    end if;
     locked_id = app_hidden.lock_user(user_update.id, case when user_update.id is null then user_update.external_identifier end);
+    if has_unique then
+      select * into updated from app_public.users u where u.organization_id = (select app_hidden.current_organization_id()) and u.id = locked_id;
+      if renames then
+        perform app_hidden.lock_value('users_external_identifier_key', user_update.external_identifier, updated.external_identifier);
+      end if;
+      if 'email' = any (given) then
+        perform app_hidden.lock_value(
+          'users_email_key', app_hidden.lowercase(app_hidden.trimmed(user_update.email)), updated.email_lowercase);
+      end if;
+      if has_token then
+        perform app_hidden.lock_value(
+          'users_external_authentication_token_hash_key', external_authentication_token ->> 'hash',
+          encode(updated.external_authentication_token_hash, 'hex'));
+      end if;
+    end if;
     -- It was sealed for the user who had the external identifier a moment ago.
     if (external_authentication_token ->> 'userId')::uuid <> locked_id then
       raise no_data_found using message = 'There is no such user';

@@ -5,41 +5,34 @@ CREATE OR REPLACE FUNCTION app_public.users_delete(ids uuid[] DEFAULT NULL::uuid
 AS $function$
   declare
     own constant uuid = app_hidden.current_organization_id();
-    locked_ids uuid[];
-    locked_identifiers text[];
+    deleted_ids uuid[];
+    deleted_identifiers text[];
   begin
     perform app_hidden.require_one('ids', ids is not null, external_identifiers is not null);
     if cardinality(coalesce(ids::text[], external_identifiers)) = 0 then
       raise invalid_parameter_value using
         message = 'Give 1 to 1,000 users', column = case when ids is null then 'externalIdentifiers' else 'ids' end;
     end if;
-    -- As in user_delete. And in the order of a sync, so that neither waits for a row of the other.
-    perform app_hidden.lock_units(true);
+    perform app_hidden.lock_units();
     if ids is not null then
-      select array_agg(u.id), array_agg(u.external_identifier) into locked_ids, locked_identifiers
-      from (
-        select u.id, u.external_identifier from app_public.users u
-        where u.organization_id = own and u.id = any (users_delete.ids)
-        order by u.id
-        for update
-      ) as u;
+      with deleted as (
+        delete from app_public.users u where u.organization_id = own and u.id = any (users_delete.ids) returning u.id
+      )
+      select array_agg(d.id) into deleted_ids from deleted d;
     else
-      select array_agg(u.id), array_agg(u.external_identifier) into locked_ids, locked_identifiers
-      from (
-        select u.id, u.external_identifier from app_public.users u
-        where u.organization_id = own and u.external_identifier = any (users_delete.external_identifiers)
-        order by u.id
-        for update
-      ) as u;
+      with deleted as (
+        delete from app_public.users u where u.organization_id = own and u.external_identifier = any (users_delete.external_identifiers)
+        returning u.external_identifier
+      )
+      select array_agg(d.external_identifier) into deleted_identifiers from deleted d;
     end if;
-    delete from app_public.users u where u.organization_id = own and u.id = any (locked_ids);
 
     return query
       select
         g.id, g.external_identifier,
         case
           when g.number > 1 then 'NOT_FOUND'
-          when g.id = any (locked_ids) or g.external_identifier = any (locked_identifiers) then 'DELETED'
+          when g.id = any (deleted_ids) or g.external_identifier = any (deleted_identifiers) then 'DELETED'
           else 'NOT_FOUND'
         end::app_public.delete_outcome
       from (

@@ -4,7 +4,6 @@ CREATE OR REPLACE FUNCTION app_public.users_sync(users jsonb[], dry_run boolean 
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   declare
-    organization uuid = app_hidden.current_organization_id();
     is_dry_run boolean = coalesce(dry_run, false);
     judged app_hidden.judged_user[];
     written app_public.users[];
@@ -18,11 +17,7 @@ AS $function$
       raise invalid_parameter_value using message = 'A source has 1 to 200 characters.', column = 'source';
     end if;
     if not is_dry_run then
-      -- The tree first, as always: no unit is deleted while access to it is granted. Then syncs of one organization wait for each other.
-      if exists (select from unnest(users_sync.users) as g where g ? 'accessible_units') then
-        perform app_hidden.lock_units(shared => true);
-      end if;
-      perform pg_advisory_xact_lock(hashtextextended(organization::text, hashtextextended('app_public.users', 0)));
+      perform app_hidden.lock_units();
     end if;
     loop
       judged = app_hidden.judge_users(users_sync.users, users_sync.source);
@@ -35,10 +30,14 @@ AS $function$
         written = app_hidden.write_users(judged, users_sync.source);
         exit;
       exception
-        -- A row breaks a rule; or another change took an address, or deleted a user, since they were judged.
+        -- A row breaks a rule; or a write without the lock took an address, or deleted a user, since the rows were judged.
         when check_violation or unique_violation or foreign_key_violation then
           tries = tries + 1;
           if tries = 4 then
+            -- The sync found that row itself: no argument of the client is wrong, and the client may repeat the request.
+            if sqlstate = '23503' then
+              raise serialization_failure using message = sqlerrm;
+            end if;
             raise;
           end if;
       end;

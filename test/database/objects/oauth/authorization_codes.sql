@@ -51,6 +51,11 @@ create policy select_graph_purger on oauth.authorization_codes for select to gra
   using (organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[]));
 comment on policy select_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes looks for expired codes, but of no organization that is being moved, or has moved.';
 
+create policy update_graph_purger on oauth.authorization_codes for update to graph_purger
+  using (true)
+  with check (false);
+comment on policy update_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes locks codes; it can change none.';
+
 grant delete, insert, select, update on oauth.authorization_codes to graph_admin;
 grant delete, insert, select, update on oauth.authorization_codes to graph_oauth;
-grant delete, select (organization_id, code_hash, expires_at) on oauth.authorization_codes to graph_purger;
+grant delete, select (organization_id, code_hash, expires_at), update (code_hash) on oauth.authorization_codes to graph_purger;

@@ -9,9 +9,10 @@ AS $function$
     if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
       return;
     end if;
-    delete from oauth.authorization_codes where code_hash in (
+    delete from oauth.authorization_codes where code_hash = any (array(
       select c.code_hash from oauth.authorization_codes c
-      where c.expires_at <= statement_timestamp() - interval '1 day' order by c.expires_at limit purge_authorization_codes.batch);
+      where c.expires_at <= statement_timestamp() - interval '1 day' order by c.expires_at limit purge_authorization_codes.batch
+      for update skip locked));
     get diagnostics authorization_codes = row_count;
     return next;
   end

@@ -9,9 +9,10 @@ AS $function$
     if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
       return;
     end if;
-    delete from oauth.sessions where sid in (
+    delete from oauth.sessions where sid = any (array(
       select s.sid from oauth.sessions s
-      where s.expire <= statement_timestamp() order by s.expire limit purge_sessions.batch);
+      where s.expire <= statement_timestamp() order by s.expire limit purge_sessions.batch
+      for update skip locked));
     get diagnostics sessions = row_count;
     return next;
   end

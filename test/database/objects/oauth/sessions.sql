@@ -39,6 +39,11 @@ create policy select_graph_purger on oauth.sessions for select to graph_purger
   using (organization_id <> ALL ((( SELECT app_hidden.moving_organization_ids() AS moving_organization_ids))::uuid[]));
 comment on policy select_graph_purger on oauth.sessions is 'oauth.purge_sessions looks for expired sessions, but of no organization that is being moved, or has moved.';
 
+create policy update_graph_purger on oauth.sessions for update to graph_purger
+  using (true)
+  with check (false);
+comment on policy update_graph_purger on oauth.sessions is 'oauth.purge_sessions locks sessions; it can change none.';
+
 grant delete, insert, select, update on oauth.sessions to graph_admin;
 grant delete, insert (organization_id, sid, sess, expire), select, update (sess, expire) on oauth.sessions to graph_oauth;
-grant delete, select (organization_id, sid, expire) on oauth.sessions to graph_purger;
+grant delete, select (organization_id, sid, expire), update (sid) on oauth.sessions to graph_purger;
