@@ -91,8 +91,13 @@ export function endApplicationTokens(owner: Pool, clientId: string) {
 
 export type FoundApplication = { organizationId: string; id: string; confidential: boolean };
 
-/** Locks an application: no transaction writes it, or a reference to it, until this one ends. */
+/** Locks an application, after its organization: no transaction writes it, or a reference to it, until this one ends. */
 export async function lockApplication(client: ClientBase, clientId: string): Promise<FoundApplication> {
+  await client.query(
+    `select set_config('graph.organization_id', organization_id::text, true), app_hidden.lock_organization()
+     from oauth.applications where client_id = $1`,
+    [clientId],
+  );
   const { rows } = await client.query<FoundApplication>(
     `select organization_id as "organizationId", id, confidential
      from oauth.applications where client_id = $1

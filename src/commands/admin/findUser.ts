@@ -15,14 +15,19 @@ export type FoundUser = {
   readonly email: string;
 };
 
-/** @throws {StartupError} when there is no such organization or no such person in it, or it is not served here */
+/**
+ * Locks the person, who then stays until the transaction ends, before anything of theirs.
+ *
+ * @throws {StartupError} when there is no such organization or no such person in it, or it is not served here
+ */
 export async function findUser(client: ClientBase, name: UserName): Promise<FoundUser> {
   const organizationId = await findOrganization(client, name.organization);
   await requireServed(client, organizationId);
   const { rows } = await client.query<FoundUser>(
     `select organization_id as "organizationId", id, external_identifier as "externalIdentifier", email
      from app_public.users
-     where organization_id = $1 and (external_identifier = $2 or email_lowercase = app_hidden.lowercase($3))`,
+     where organization_id = $1 and (external_identifier = $2 or email_lowercase = app_hidden.lowercase($3))
+     for update`,
     [organizationId, name.externalIdentifier, name.email],
   );
   const [user] = rows;

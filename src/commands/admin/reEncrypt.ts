@@ -1,7 +1,9 @@
 import type { Pool } from 'pg';
 import { secretKeyCheck } from '../../crypto/secretKeyCheck.ts';
 import { createSecrets, type Secrets } from '../../crypto/secrets.ts';
+import { ownerTransaction } from '../../database/pool/runTransaction.ts';
 import { StartupError } from '../../errors/startupError.ts';
+import { lockOrganizations } from '../../provisioning/organizations.ts';
 
 /** The outcome, for the external authentication tokens of users and the secrets of webhooks. */
 export type ReEncrypted = {
@@ -126,21 +128,25 @@ async function move(
     where other.organization_id = given.organization_id and other.${hash} = given.hash and other.id <> given.id)`,
   };
   const { setting, condition } = hash ? ofUser : { setting: '', condition: '' };
-  const { rows } = await owner.query<{ id: string }>(
-    `update ${table} t
-     set ${name} = given.sealed ${setting}
-     from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[]) as given (organization_id, id, ciphertext, sealed, hash)
-     where t.organization_id = given.organization_id and t.id = given.id and t.${name} = given.ciphertext ${condition}
-     returning t.id`,
-    [
-      moves.map(({ row }) => row.organizationId),
-      moves.map(({ row }) => row.id),
-      moves.map(({ row }) => row.ciphertext),
-      moves.map(({ row, value }) => seal(secrets, value, row)),
-      moves.map(({ row, value }) => secrets.lookupHash(value, row.organizationId)),
-    ],
-  );
-  return new Set(rows.map(({ id }) => id));
+  const organizationIds = moves.map(({ row }) => row.organizationId);
+  return ownerTransaction(owner, async (client) => {
+    await lockOrganizations(client, [...new Set(organizationIds)]);
+    const { rows } = await client.query<{ id: string }>(
+      `update ${table} t
+       set ${name} = given.sealed ${setting}
+       from unnest($1::uuid[], $2::uuid[], $3::bytea[], $4::bytea[], $5::bytea[]) as given (organization_id, id, ciphertext, sealed, hash)
+       where t.organization_id = given.organization_id and t.id = given.id and t.${name} = given.ciphertext ${condition}
+       returning t.id`,
+      [
+        organizationIds,
+        moves.map(({ row }) => row.id),
+        moves.map(({ row }) => row.ciphertext),
+        moves.map(({ row, value }) => seal(secrets, value, row)),
+        moves.map(({ row, value }) => secrets.lookupHash(value, row.organizationId)),
+      ],
+    );
+    return new Set(rows.map(({ id }) => id));
+  });
 }
 
 const batchSize = 500;

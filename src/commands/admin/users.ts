@@ -48,11 +48,6 @@ export function setUserDisabled(owner: Pool, name: UserName, disabled: boolean) 
 export function endUserTokens(owner: Pool, name: UserName) {
   return ownerTransaction(owner, async (client) => {
     const user = await findUser(client, name);
-    // The user is locked, so that nothing is issued until this is done.
-    await client.query('select from app_public.users where organization_id = $1 and id = $2 for update', [
-      user.organizationId,
-      user.id,
-    ]);
     await deleteOf(client, user, 'authorization_codes');
     const grantsEnded = await deleteOf(client, user, 'grants');
     return { ...nameOf(user), grantsEnded, sessionsEnded: await endSessions(client, user) };
