@@ -227,13 +227,15 @@ test(`in ${rounds} rounds of all writes at once no two deadlock, and none is ref
   const { rows } = await database.owner.query(
     'select deadlocks::int from pg_stat_database where datname = current_database()',
   );
-  const { ok, NOT_FOUND, CONFLICT, ...others } = Object.fromEntries(counts);
+  const { ok, NOT_FOUND, CONFLICT, UNAVAILABLE = 0, ...others } = Object.fromEntries(counts);
   if (isWhole) {
     const seconds = Math.round((performance.now() - begunAt) / 1000);
-    console.log({ rounds, writes: rounds * kinds.length, seconds, ...rows[0], ok, NOT_FOUND, CONFLICT, ...others });
+    console.log({ rounds, writes: rounds * kinds.length, seconds, ...rows[0], ...Object.fromEntries(counts) });
   }
 
   expect({ ...rows[0], ...others }).toEqual({ deadlocks: 0 });
+  // On a busy machine a write may wait for a lock too long. It may be sent again.
+  expect(UNAVAILABLE).toBeLessThan(0.01 * rounds * kinds.length);
 }, 3_600_000);
 
 /** The ids of what there is, by external identifier. */
@@ -255,7 +257,7 @@ function prepare(kind: string, random: Random, ids: Ids, url: string, tenant: Te
     return () =>
       applyDocument(tenant.owner, document, { secrets, passwords: testPasswords, report: () => undefined }).then(
         () => ['ok'],
-        (error: Error) => [/is taken by another|must be "/.test(error.message) ? 'CONFLICT' : `apply ${error.message}`],
+        (error: Error) => [/is taken by another/.test(error.message) ? 'CONFLICT' : `apply ${error.message}`],
       );
   }
   const [query, draw] = write;
@@ -290,7 +292,7 @@ function codesOf(text: string): string[] {
     // A move by itself says so, whatever another does.
     message.startsWith('A unit cannot be below itself')
       ? 'CONFLICT'
-      : /^(NOT_FOUND|CONFLICT)$/.test(code)
+      : /^(NOT_FOUND|CONFLICT|UNAVAILABLE)$/.test(code)
         ? code
         : `${code} ${argument} ${message}`,
   );
