@@ -9,6 +9,7 @@ export const followedBy: Record<string, string> = {
   'docs/changing-the-schema.md#Changing the schema': 'test/development/development.test.ts',
   'docs/changing-the-schema.md#8. Commit': 'test/development/development.test.ts',
   "docs/operating.md#The owner's password": 'test/system/backup.system.ts',
+  'docs/operating.md#Behind a proxy': 'test/system/proxies.system.ts',
   'docs/operating.md#Time zones': 'test/database/timeZones.test.ts',
   'docs/operating.md#Roles': 'test/system/owners.system.ts',
   'docs/database.md': 'test/database/objects.test.ts',
