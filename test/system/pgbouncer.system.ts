@@ -25,7 +25,8 @@ let clients: Clients;
 const resources = new AsyncDisposableStack();
 
 beforeAll(async () => {
-  postgres = await startPostgresServer();
+  // Clients who want the same row may wait for each other.
+  postgres = await startPostgresServer({ deadlock_timeout: 100 });
   resources.defer(() => postgres.remove());
   owner = new Pool({ connectionString: postgres.ownerUrl, max: 2 });
   owner.on('error', () => undefined);
@@ -84,6 +85,15 @@ test('nothing of a request stays on the connections that all share', async () =>
   for (let look = 0; look < 50; look++) expect((await shared.query(settings)).rows).toEqual([{ is_clean: true }]);
 
   await shared.end();
+});
+
+test('the answers to many clients who want one identifier stay in step with their statements', async () => {
+  for (let round = 0; round < 10; round++) {
+    const create = `mutation { nfcCardCreate(name: "Badge", nfcIdentifier: "04A224B2C13A9${round}") { card { name } } }`;
+    const outcomes = await Promise.all(Array.from({ length: 20 }, () => outcomeOf(create)));
+
+    expect(outcomes.toSorted()).toEqual(['200 Badge', ...Array<string>(19).fill('200 CONFLICT')]);
+  }
 });
 
 test('a migration is noticed', async () => {
@@ -145,6 +155,17 @@ async function runTests(): Promise<{ status: number; output: string }> {
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (output += text));
   const [status] = (await once(child, 'close')) as [number];
   return { status, output };
+}
+
+/** What the client has in the end: it repeats what may be repeated, such as a collision. */
+async function outcomeOf(create: string): Promise<string> {
+  const response = await ask(create);
+  const { data, errors } = (await response.json()) as {
+    data?: { nfcCardCreate: { card: { name: string } } };
+    errors?: { extensions: { code: string } }[];
+  };
+  if (response.status === 503) return outcomeOf(create);
+  return `${response.status} ${errors?.[0]?.extensions.code ?? data?.nfcCardCreate.card.name}`;
 }
 
 function ask(query: string): Promise<Response> {

@@ -16,6 +16,11 @@ export type DriverClient = {
   readonly secretKey: number;
   readonly ssl: boolean | ConnectionOptions;
   readonly sslNegotiation: 'postgres' | 'direct';
+  /** Whether PostgreSQL has answered all that was sent. */
+  readonly readyForQuery: boolean;
+  /** What is not yet sent, and the method that sends all of it. */
+  readonly _queryQueue: unknown[];
+  _pulseQueryQueue(): void;
   _getActiveQuery(): { readonly name?: string } | null;
   _handleErrorMessage(message: unknown): void;
 };

@@ -77,11 +77,19 @@ class PreparingClient extends BaseClient {
   }
 }
 
-class UnpreparedClient extends Client {
+class UnpreparedClient extends BaseClient {
   constructor(config?: ClientConfig) {
     super(config);
     const query = this.query.bind(this) as (...values: unknown[]) => unknown;
     this.query = ((asked: unknown, ...values: unknown[]) => query(withoutName(asked), ...values)) as typeof this.query;
+  }
+
+  /** Sends one statement at a time: PgBouncer before 1.21 mixes up the answers to statements that are pipelined. */
+  override _pulseQueryQueue(): void {
+    if (!this.readyForQuery) return;
+    const later = this._queryQueue.splice(1);
+    super._pulseQueryQueue();
+    this._queryQueue.push(...later);
   }
 }
 
