@@ -27,8 +27,9 @@ export type WatchOptions = {
 
 /**
  * Health probes of the database: on demand, and one after another from a lost connection until recovery.
- * During an outage each probe opens a new connection. The log has each transition once. If the network has dropped packets, connections
- * of that time may be half-open, so they are destroyed on recovery.
+ * During an outage each probe uses a new connection and the pool. Either shows recovery: when other clients have taken all connections
+ * that were left, the pool still serves. The log has each transition once. If the network has dropped packets, connections of that time
+ * may be half-open, so they are destroyed on recovery.
  */
 export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): DatabaseWatch {
   const stopping = new AbortController();
@@ -50,7 +51,15 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
     return found;
   };
 
-  const probe = shareRuns(async () => report(await probeFresh(target, poolWaitMs)));
+  // A probe of a half-open connection may take as long as a statement.
+  const probePool = shareRuns(() => probeOn(pool, target).catch(() => null));
+  const probeEither = async (): Promise<ProbeResult> => {
+    const fresh = probeFresh(target, poolWaitMs);
+    const pooled = Promise.race([probePool.run(), delay(poolWaitMs, null, { ref: false })]);
+    const first = await Promise.race([fresh, pooled]);
+    return first?.isReachable ? first : ((await pooled) ?? fresh);
+  };
+  const probe = shareRuns(async () => report(await probeEither()));
   const followOutage = shareRuns(async () => {
     const destroySilent = pool.snapshotBytesRead();
     let timedOut = false;
@@ -65,7 +74,7 @@ export function watchDatabase({ pool, login, poolWaitMs, log }: WatchOptions): D
 
   const findReason = async (): Promise<string | null> => {
     if (!followOutage.running()) {
-      const found = await probeOn(pool, target).catch(() => null);
+      const found = await probePool.run();
       if (found) return report(found).reason;
       // Perhaps every connection was busy; a new one shows it.
       void followOutage.run();
