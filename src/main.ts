@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { availableParallelism, constants } from 'node:os';
 import type { DevelopmentCommand } from './commands/development/runDevelopmentCommand.ts';
 import { reportFailure } from './commands/reportFailure.ts';
-import { type Config, loadConfig, ownUrls } from './config.ts';
+import { type Config, ConfigError, loadConfig, ownUrls } from './config.ts';
 import { describeFailure, explainFailure } from './errors/explainFailure.ts';
 import { StartupError } from './errors/startupError.ts';
 import { createLog, type Log } from './log.ts';
@@ -205,11 +205,12 @@ function stopOnSignals(starting: Promise<{ stop(preStopMs?: number): Promise<voi
   };
   for (const signal of endSignals) process.removeAllListeners(signal).on(signal, stop);
   endOnCrash((error) => {
-    const isExplained = explainFailure(error) !== null;
+    const isOfConfig = error instanceof ConfigError;
+    const isExplained = isOfConfig || explainFailure(error) !== null;
     // A fault of the service may not happen again, so its stack is logged.
     log.fatal(isExplained ? {} : { error }, describeFailure(error));
     if (isExplained) log.debug({ error }, 'this ends the process');
-    return 1;
+    return isOfConfig ? 78 : 1;
   });
 }
 

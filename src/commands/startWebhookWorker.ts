@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Naming } from '../../plugins/changeNaming.ts';
-import { type Config, requireSetting } from '../config.ts';
+import { type Config, ConfigError, requireSetting } from '../config.ts';
 import { createSecrets } from '../crypto/secrets.ts';
 import { findMigrationProblem } from '../database/migrations/migrate.ts';
 import { watchMigrations } from '../database/migrations/watchMigrations.ts';
@@ -13,7 +13,7 @@ import { StartupError } from '../errors/startupError.ts';
 import { buildGraph, type Graph } from '../graphql/schema/schema.ts';
 import type { Log } from '../log.ts';
 import { createResources, type Resources } from '../service/resources.ts';
-import { secretKeys } from '../service/secretKey.ts';
+import { requireSecretKey, secretKeys } from '../service/secretKey.ts';
 import { startWebhooks } from '../webhooks/startWebhooks.ts';
 
 /**
@@ -29,7 +29,8 @@ export async function startWebhookWorker(config: Config, log: Log): Promise<{ st
     await resources.disposeAsync();
   };
   try {
-    const secrets = createSecrets(await secretKeys(config));
+    const keys = await secretKeys(config);
+    const secrets = createSecrets(keys);
     const { authUrl, oauthUrl } = await openLogins(config, log, resources);
     const open = (url: string, poolSize: number) => {
       const pool = createPool(url, { ...config, poolSize }, log);
@@ -40,6 +41,7 @@ export async function startWebhookWorker(config: Config, log: Log): Promise<{ st
     const build = async (): Promise<Graph> => {
       const problem = await findMigrationProblem(catalogue);
       if (problem !== null) throw new StartupError(problem);
+      await requireSecretKey(pool, keys);
       return buildGraph(catalogue);
     };
 
@@ -86,6 +88,7 @@ async function retry<T>(work: () => Promise<T>, signal: AbortSignal, log: Log): 
     try {
       return await work();
     } catch (error) {
+      if (error instanceof ConfigError) throw error;
       // Once until it changes: it is tried again every second.
       const cause = describeFailure(error);
       if (cause !== logged) logFailure(log, 'warn', { error }, 'cannot send webhooks yet; retrying');

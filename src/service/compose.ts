@@ -27,8 +27,8 @@ import type { WithOwner } from '../pages/why/createWhyRouter.ts';
 import { startRecordingUses } from '../token/recordUses.ts';
 import { copyNotice, startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
-import { noteSecretKey } from './noteSecretKey.ts';
 import type { Connections } from './openConnections.ts';
+import { requireSecretKey } from './secretKey.ts';
 
 /** The dependencies of everything that serves requests; each factory takes the ones that it needs. */
 export type AppDependencies = Omit<Connections, 'readiness'> & {
@@ -55,12 +55,16 @@ export type AppDependencies = Omit<Connections, 'readiness'> & {
   stopping: AbortSignal;
 };
 
-/** The composition root: builds all that serves requests. The database is already migrated. */
+/**
+ * The composition root: builds all that serves requests. The database is already migrated.
+ *
+ * @throws {ConfigError} when the database is sealed under another SECRET_KEY
+ */
 export async function composeApp(context: AppDependencies) {
   const { config, url, pool, oauthPool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
   // Read before the graph is built, so that later migrations are noticed.
-  const [seen] = await Promise.all([readMigrations(pool), noteSecretKey(oauthPool, keys[0])]);
+  const [seen] = await Promise.all([readMigrations(pool), requireSecretKey(oauthPool, keys)]);
   const first = await createGeneration(context, secrets);
   const hotSwap = createHotSwap(first, (error) => log.error({ error }, 'an old graph was not released'));
   // Clients identify a user by the graph's id.

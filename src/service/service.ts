@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 import { withOwnerPool } from '../database/pool/pools.ts';
 import { describeFailure } from '../errors/explainFailure.ts';
 import { logFailure } from '../errors/logFailure.ts';
@@ -45,9 +45,10 @@ export type StartOptions = {
 /**
  * Starts everything that the configuration asks for; resolves when requests can be served.
  * If an external database is unavailable or behind, it resolves too, answers 503 and retries, since the database may recover at any time.
+ * A wrong SECRET_KEY that is found later ends the process as one at the start does.
  *
  * @throws {StartupError} when it cannot start; everything that was started has stopped
- * @throws {ConfigError} when the stored operations are not valid
+ * @throws {ConfigError} when the stored operations are not valid, or SECRET_KEY is not the database's
  */
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the order of the steps of a start matters, and each needs what the ones before have opened.
 export async function startService(
@@ -196,6 +197,7 @@ async function retryUntilReady(build: () => Promise<string | null>, signal: Abor
   do {
     await delay(1000, undefined, { signal }).catch(() => undefined);
     reason = await build().catch((error: unknown) => {
+      if (error instanceof ConfigError) throw error;
       // Once until it changes: it is tried again every second.
       const cause = describeFailure(error);
       if (cause !== logged) logFailure(log, 'error', { error }, 'not ready yet; retrying');

@@ -151,6 +151,19 @@ test('refuses to run without the key before', async () => {
   expectFailure(await run({ SECRET_KEY: keys.SECRET_KEY }), 'Set SECRET_KEY_PREVIOUS to the key before SECRET_KEY.');
 });
 
+test('without the key before, which is lost, says what does not open, and the service starts with the new one', async () => {
+  await (await startTestService(database, { SECRET_KEY: oldKey.toString('base64') })).stop();
+  const [lost, current] = [await insertUser(), await insertUser(underNew)];
+  const newOnly = { SECRET_KEY: keys.SECRET_KEY };
+  await expect(startTestService(database, newOnly)).rejects.toThrow(/re-encrypt --lost-key/);
+
+  const outcome = await admin(database, ['re-encrypt', '--lost-key'], newOnly);
+
+  expect([outcome.code, outcome.result]).toEqual([1, { reEncrypted: 0, current: 1, failed: [lost.id] }]);
+  expect(await read(current)).toBe(current.token);
+  await (await startTestService(database, newOnly)).stop();
+});
+
 test('purge deletes what expired and says how much, unless another process is at it', async () => {
   await database.owner.query(
     `insert into oauth.throttles (key, points, expire) values ('test:' || repeat('0', 43), 1, 1)`,

@@ -32,12 +32,20 @@ beforeAll(async () => {
   const SECRET_KEY = randomBytes(32).toString('base64');
   ready = await startTestService(before.database, { SECRET_KEY_PREVIOUS: SECRET_KEY });
   rotated = await startTestService(before.database, { SECRET_KEY, SECRET_KEY_PREVIOUS: testSecretKey });
+  // As after `admin re-encrypt`.
+  await forgetKey();
   later = await startTestService(before.database, { SECRET_KEY });
 });
 beforeEach(async () => {
   tenant = await createTenant(before);
 });
-afterAll(() => Promise.all([ready.stop(), rotated.stop(), later.stop()]));
+afterAll(async () => {
+  await Promise.all([ready.stop(), rotated.stop(), later.stop()]);
+  await forgetKey();
+});
+
+/** The next service notes its own. */
+const forgetKey = () => before.database.owner.query('delete from app_hidden.secret_key_check');
 
 describe('an external authentication token', () => {
   const byId = 'query($id: ID!) { node(id: $id) { ... on User { fullName externalAuthenticationToken } } }';

@@ -1,11 +1,12 @@
 // The messages of commands that fail for a reason outside of them.
+import { randomBytes } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { freePort } from '../support/freePort.ts';
 import { startProcess } from '../support/process.ts';
-import { testSecretKey } from '../support/service.ts';
+import { startTestService, testSecretKey } from '../support/service.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -47,6 +48,48 @@ test('a key in the data directory that is too short is named with its file', asy
     `${join(DATA_DIR, 'secret-key.json')} has no key of 32 bytes; restore it from a backup.\n`,
   );
   await removeTestDataDirectory(DATA_DIR);
+});
+
+describe('a SECRET_KEY under which the database is not sealed', () => {
+  const sentence = 'SECRET_KEY: is not the key under which this database is sealed.';
+  const other = { SECRET_KEY: randomBytes(32).toString('base64'), HOST: '127.0.0.1', PORT: '0' };
+  beforeAll(async () => {
+    await (await startTestService(database)).stop();
+  });
+
+  test.each([
+    ['the service', []],
+    ['its workers', []],
+    ['the worker for webhooks', ['worker']],
+    ['apply', ['admin', 'apply', 'package.json']],
+  ])('ends %s with 78', async (name, args) => {
+    const { code, stdout, stderr } = await run(args, database.ownerUrl, {
+      ...other,
+      ...(name === 'its workers' ? { WORKERS: '2' } : {}),
+    });
+
+    expect({ code, said: `${stdout}${stderr}` }).toEqual({ code: 78, said: expect.stringContaining(sentence) });
+  });
+
+  test('does so, too, once a database is there that was not at the start', async () => {
+    const name = new URL(database.ownerUrl).pathname.slice(1);
+    await asAdministrator(`alter database ${name} connection limit 0`);
+    const { exited, says, output } = startProcess([], {
+      ...{ PATH: process.env.PATH ?? '', AUTH_DATABASE_URL: database.authUrl },
+      ...other,
+    });
+    await says('Graph Query Service: http');
+    await asAdministrator(`alter database ${name} connection limit -1`);
+
+    expect([(await exited).code, output.stderr]).toEqual([78, expect.stringContaining(sentence)]);
+  });
+
+  test('is right as SECRET_KEY_PREVIOUS', async () => {
+    const service = await startTestService(database, { ...other, SECRET_KEY_PREVIOUS: testSecretKey });
+
+    expect((await fetch(`${service.url}/readyz`)).status).toBe(200);
+    await service.stop();
+  });
 });
 
 test('LOG_LEVEL=debug adds the stack', async () => {

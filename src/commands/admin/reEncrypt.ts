@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { secretKeyCheck } from '../../crypto/secretKeyCheck.ts';
 import { createSecrets, type Secrets } from '../../crypto/secrets.ts';
@@ -23,14 +24,21 @@ export type ReEncrypted = {
  * The service runs with both keys meanwhile. It works in batches, and may be interrupted and run again. If a value changes meanwhile, it is
  * read again and not overwritten.
  *
+ * @param isKeyLost seals nothing, and has the database accept SECRET_KEY although values of the lost key do not open any more
  * @throws {StartupError} without SECRET_KEY_PREVIOUS
  */
-export async function reEncrypt(owner: Pool, [current, previous]: readonly Buffer[]): Promise<ReEncrypted> {
+export async function reEncrypt(
+  owner: Pool,
+  [current, before]: readonly Buffer[],
+  isKeyLost = false,
+): Promise<ReEncrypted> {
+  // A random key opens nothing.
+  const previous = isKeyLost ? randomBytes(32) : before;
   if (!current || !previous) throw new StartupError('Set SECRET_KEY_PREVIOUS to the key before SECRET_KEY.');
   const keys = { current: createSecrets([current]), previous: createSecrets([previous]) };
   const outcome: ReEncrypted = { reEncrypted: 0, current: 0, failed: [] };
   for (const column of sealedColumns) await moveAll(owner, column, keys, outcome);
-  if (outcome.failed.length === 0) await checkBy(owner, current);
+  if (outcome.failed.length === 0 || isKeyLost) await checkBy(owner, current);
   return outcome;
 }
 

@@ -5,6 +5,7 @@ import { StartupError } from '../../errors/startupError.ts';
 import { purgeExpired } from '../../oauth/purge/purgeExpired.ts';
 import { applyDocument } from '../../provisioning/applyDocument.ts';
 import { documentJsonSchema } from '../../provisioning/document.ts';
+import { requireSecretKeyOf } from '../../service/secretKey.ts';
 import { addExamples } from '../addExamples.ts';
 import { createProgress } from '../progress.ts';
 import { runProgram } from '../runProgram.ts';
@@ -59,8 +60,10 @@ export function createAdminProgram(loadConfig: () => Config): Command {
       const { report, end } = createProgress();
       await runWithInput(
         () => readJson(file),
-        ({ owner, keys, passwords }, source) =>
-          applyDocument(owner, source, { secrets: createSecrets(keys), passwords, report }).finally(end),
+        async ({ owner, keys, passwords }, source) => {
+          await requireSecretKeyOf(owner, keys);
+          return applyDocument(owner, source, { secrets: createSecrets(keys), passwords, report }).finally(end);
+        },
       );
     });
   addApplicationCommands(program, run);
@@ -81,8 +84,12 @@ If there are several servers, first restart each with the old SECRET_KEY and the
 (docs/operating.md, "Leaked credentials").
 Exit code 1 when some could not be moved; the ids of their users and webhooks are in the result.`,
     )
-    .action(async () => {
-      const outcome = await withOwner(loadConfig(), ({ owner, keys }) => reEncrypt(owner, keys));
+    .option(
+      '--lost-key',
+      'there is no key before: the service starts with SECRET_KEY, and what does not open is set again by hand',
+    )
+    .action(async ({ lostKey }: { lostKey?: boolean }) => {
+      const outcome = await withOwner(loadConfig(), ({ owner, keys }) => reEncrypt(owner, keys, lostKey));
       print(outcome);
       const failed = outcome.failed.length;
       if (failed > 0)
