@@ -1,4 +1,4 @@
-import connectPgSimple from 'connect-pg-simple';
+import { callbackify } from 'node:util';
 import session, { type SessionData } from 'express-session';
 import type { Pool } from 'pg';
 import { noRequest } from '../../observability/requestFields.ts';
@@ -8,10 +8,8 @@ import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
 import { lifetimes } from '../lifetimes.ts';
 
-const PostgresStore = connectPgSimple(session);
-
 /**
- * Sessions in PostgreSQL, by connect-pg-simple, with two additions.
+ * Sessions in PostgreSQL, which end by its clock.
  * Each statement runs in the organization of the session, with which its id begins, so that row-level security applies, if it is served
  * here. The id is stored as its SHA-256, so that a leaked row opens no session.
  */
@@ -24,29 +22,26 @@ export class SessionStore extends session.Store {
   }
 
   override get(id: string, done: (error: unknown, found?: SessionData | null) => void): void {
-    this.#storeOf(id).get(storedId(id), done);
+    const text = 'select sess from oauth.sessions where sid = $1 and expire > statement_timestamp()';
+    callbackify(() => this.#query(id, text))(done);
   }
 
-  override set(id: string, data: SessionData, done?: (error?: unknown) => void): void {
-    this.#storeOf(id).set(storedId(id), data, done);
+  override set(id: string, data: SessionData, done: (error?: unknown) => void = () => undefined): void {
+    const text = `
+      insert into oauth.sessions (sid, sess, expire) values ($1, $2, statement_timestamp() + make_interval(secs => $3))
+      on conflict (sid) do update set sess = excluded.sess, expire = excluded.expire`;
+    callbackify(() => this.#query(id, text, data, lifetimes.sessionSeconds))(done);
   }
 
-  override destroy(id: string, done?: (error?: unknown) => void): void {
-    this.#storeOf(id).destroy(storedId(id), done);
+  override destroy(id: string, done: (error?: unknown) => void = () => undefined): void {
+    callbackify(() => this.#query(id, 'delete from oauth.sessions where sid = $1'))(done);
   }
 
-  #storeOf(id: string) {
+  async #query(id: string, text: string, ...more: unknown[]): Promise<SessionData | null> {
+    const statement = { text, values: [storedId(id), ...more] };
     const settings = oauthSettings(organizationOf(id), noRequest);
-    const query = (text: string, values: unknown[]) =>
-      queryOnce(this.#pool, settings, { text, values }, requireOwnService);
-    return new PostgresStore({
-      // connect-pg-simple calls only this method.
-      pool: { query } as Pick<Pool, 'query'> as Pool,
-      schemaName: 'oauth',
-      tableName: 'sessions',
-      pruneSessionInterval: false,
-      ttl: lifetimes.sessionSeconds,
-    });
+    const { rows } = await queryOnce<{ sess: SessionData }>(this.#pool, settings, statement, requireOwnService);
+    return rows[0]?.sess ?? null;
   }
 }
 

@@ -10,7 +10,7 @@ import {
   startOauthTest,
   type TestApplication,
 } from '../support.ts';
-import { from, limits, newAddress, startClock, stopClock, times } from './support.ts';
+import { from, limits, newAddress, times } from './support.ts';
 
 // The throttles at the pages for signing in, and the table in which they count.
 
@@ -23,8 +23,6 @@ beforeEach(async () => {
   application = await createApplication(oauth, { scopes: ['app', 'me'] });
 });
 afterAll(() => oauth.stop());
-beforeEach(stopClock);
-afterEach(startClock);
 
 const ask = (address: string, secret = application.secret) =>
   from(address, oauth, '/oauth/token', {

@@ -8,7 +8,7 @@ create unlogged table oauth.throttles (
 with (fillfactor=50);
 comment on table oauth.throttles is 'How often something was tried in the window that ends at `expire`.';
 comment on column oauth.throttles.key is 'What is counted, and a keyed hash (HMAC-SHA-256 under SECRET_KEY) of whom: no address, account or client in clear.';
-comment on column oauth.throttles.expire is 'Unix time in milliseconds, by the clock of the server that began the window.';
+comment on column oauth.throttles.expire is 'Unix time in milliseconds, by the clock of PostgreSQL.';
 
 alter table oauth.throttles enable row level security, force row level security;
 
