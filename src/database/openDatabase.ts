@@ -83,7 +83,7 @@ async function seeDirectory(owner: ClientBase, cluster: string): Promise<void> {
 
 /** Waits for the server of the process with the lock; it runs or is about to. */
 async function waitForServer(dataDir: string, migrated: boolean, log: Log): Promise<DatabaseUrls> {
-  for (const deadline = Date.now() + 10_000; Date.now() < deadline; await delay(100)) {
+  for (const deadline = performance.now() + 10_000; performance.now() < deadline; await delay(100)) {
     const urls = await findEmbeddedPostgres(dataDir, log);
     if (urls && (!migrated || (await isMigrated(urls.ownerUrl, log)))) return urls;
   }

@@ -63,7 +63,7 @@ export class WorkerSlots {
       const isReplaced = () => slot.worker !== worker;
       if (signal.aborted || isReplaced()) return;
       if (end.code === configurationExit && this.#running.size === 0) return onHopeless(end);
-      const isCrashLoop = Date.now() - worker.since < steadyMs;
+      const isCrashLoop = performance.now() - worker.since < steadyMs;
       slot.waitMs = isCrashLoop ? Math.min(2 * slot.waitMs, maxWaitMs) : firstWaitMs;
       log.error({ pid: worker.pid, ...end, waitMs: slot.waitMs }, 'a worker ended; starting another');
       await delay(slot.waitMs, undefined, { signal }).catch(() => undefined);

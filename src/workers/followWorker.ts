@@ -37,8 +37,8 @@ export function followWorker(worker: Worker, order: WorkerOrder) {
 
   return {
     pid: worker.process.pid,
-    /** When it was started, in milliseconds since 1970. */
-    since: Date.now(),
+    /** When it was started, by `performance.now()`. */
+    since: performance.now(),
     /** Whether it accepts requests. */
     isListening: () => isListening,
     /** Resolves when it has started, even if it cannot serve yet. */

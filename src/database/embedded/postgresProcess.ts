@@ -122,10 +122,10 @@ const needsName =
  * listen.
  */
 export async function endLeftovers(installation: Installation): Promise<void> {
-  const deadline = Date.now() + 8000;
+  const deadline = performance.now() + 8000;
   let sent: NodeJS.Signals | null = null;
   while (await isListening(installation)) {
-    const signal = Date.now() > deadline ? 'SIGQUIT' : 'SIGINT';
+    const signal = performance.now() > deadline ? 'SIGQUIT' : 'SIGINT';
     const [pid] = await pidFile(installation);
     if (pid && sent !== signal) kill(Number(pid), signal);
     sent = signal;
@@ -147,7 +147,7 @@ async function removeDrafts(cluster: string): Promise<void> {
   }
 }
 
-async function spawnPostgres(installation: Installation, deadline = Date.now() + 10_000): Promise<ChildProcess> {
+async function spawnPostgres(installation: Installation, deadline = performance.now() + 10_000): Promise<ChildProcess> {
   // Not a pipe, since the server may outlive this process.
   const logFile = await open(installation.logFile, 'w', 0o600);
   const args = Object.entries(serverSettings(installation)).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
@@ -169,7 +169,7 @@ async function spawnPostgres(installation: Installation, deadline = Date.now() +
   }
   const said = await readFile(installation.logFile, 'utf8').catch(() => '');
   // After a server was killed, its sessions run until their statements end, and PostgreSQL does not start on their cluster before.
-  if (said.includes('is still in use') && Date.now() < deadline) {
+  if (said.includes('is still in use') && performance.now() < deadline) {
     await delay(20);
     await endLeftovers(installation);
     return spawnPostgres(installation, deadline);

@@ -36,7 +36,11 @@ async function findEnd(pool: Pool): Promise<End> {
     await pool.query(`select case when is_called then last_value else 0 end::float8 as until from audit.changes_id_seq`)
   ).rows;
   let writers = await readWriters(pool, null);
-  for (const deadline = Date.now() + writersMs; writers.length > 0 && Date.now() < deadline; await delay(20))
+  for (
+    const deadline = performance.now() + writersMs;
+    writers.length > 0 && performance.now() < deadline;
+    await delay(20)
+  )
     writers = await readWriters(pool, writers);
   return { sealedAt, until, isCertain: writers.length === 0 };
 }
