@@ -1,10 +1,11 @@
 import { stat } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
 import { type Config, type DatabaseConfig, requireSetting } from '../config.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { createLog, type Log } from '../log.ts';
-import { createDataDirectory, lockDataDirectory } from './embedded/dataDirectory.ts';
+import { createDataDirectory, findFullDisk, lockDataDirectory } from './embedded/dataDirectory.ts';
 import {
   type DatabaseUrls,
   type EmbeddedPostgres,
@@ -68,7 +69,10 @@ export async function startMigrated(dataDir: string, log: Log): Promise<Embedded
     return embedded;
   } catch (error) {
     await embedded.stop();
-    throw error;
+    const fullDisk = await findFullDisk(dirname(embedded.cluster));
+    throw fullDisk === null
+      ? error
+      : new StartupError(`${fullDisk} Its log is ${embedded.cluster}.log.`, { cause: error });
   }
 }
 

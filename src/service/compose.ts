@@ -7,6 +7,7 @@ import { createMetadataRouter } from '../authzen/metadata.ts';
 import type { Config } from '../config.ts';
 import { createSecrets, type Secrets } from '../crypto/secrets.ts';
 import { readMigrations, watchMigrations } from '../database/migrations/watchMigrations.ts';
+import { fullDiskNotice } from '../database/pool/logUnavailable.ts';
 import type { StoredOperations } from '../graphql/document/storedOperations.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
 import { OffloadThread } from '../graphql/offload/OffloadThread.ts';
@@ -102,7 +103,7 @@ export async function composeApp(context: AppDependencies) {
     /** Hot swap: builds the graph from the database's present catalogue. If that fails, the old one stays. */
     reload: reloads.run,
     /** A message for the operator of a service that is ready; null when there is none. */
-    notice: () => (webhooks?.isCopy() ? copyNotice : null),
+    notice: () => fullDiskNotice(log) ?? (webhooks?.isCopy() ? copyNotice : null),
     /** Completes the open streams, and refuses new ones. */
     endStreams: hotSwap.endStreams,
     async stop(): Promise<void> {

@@ -1,8 +1,3 @@
-import { execFile } from 'node:child_process';
-import { chown, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { Pool, type PoolClient } from 'pg';
 import type { TestProcess } from '../support/process.ts';
 import { startServer } from '../support/startServer.ts';
@@ -11,6 +6,7 @@ import { addressOf } from '../support/workers.ts';
 import { type Clients, kinds, startClients } from './support/clients.ts';
 import { away, awayAndBack, measureOutage, type Outage, successesOf } from './support/measureOutage.ts';
 import { type PostgresServer, startPostgresServer } from './support/postgresServer.ts';
+import { mountSmallDisk } from './support/smallDisk.ts';
 import { startTcpProxy, type TcpProxy } from './support/tcpProxy.ts';
 import { createTenantWithSecret } from './support/tenant.ts';
 
@@ -119,23 +115,46 @@ test('what is sent disappears for a moment, and those connections stay dead', ()
     forMs: 2000,
   }));
 
+test('PostgreSQL has no connection left for others: the pool serves, and the service stays ready', async () => {
+  const hogging = new Pool({ connectionString: postgres.ownerUrl, max: 30 });
+  hogging.on('error', () => undefined);
+  const hogs: PoolClient[] = [];
+  const statuses = new Set<number>();
+  await expectOutage('no other connection left', {
+    begin: async () => {
+      for (let n = 0; n < 20; n++) {
+        const hog = await hogging.connect().catch(() => null);
+        if (hog) hogs.push(hog);
+      }
+    },
+    end: async () => {
+      statuses.add((await fetch(`${addressOf(service)}/readyz`)).status);
+      for (const hog of hogs) hog.release(true);
+    },
+    answers: ['200', ...away],
+    withinMs: atOnce,
+    log: [],
+  });
+  expect([...statuses]).toEqual([200]);
+  await hogging.end();
+});
+
 test('PostgreSQL has no connection left', async () => {
   const hogs: PoolClient[] = [];
   const hogging = new Pool({ connectionString: postgres.ownerUrl, max: 30 });
   hogging.on('error', () => undefined);
   await expectOutage('no connection left', {
     begin: async () => {
-      // As when something else needs them all: the service's own go first.
-      for (let n = 0; n < 20; n++) {
-        const hog = await hogging.connect().catch(() => null);
-        if (!hog) break;
-        hog.on('error', () => undefined);
-        hogs.push(hog);
-      }
-      await hogs[0]?.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'`);
-      for (let n = 0; n < 4; n++) {
-        const hog = await hogging.connect().catch(() => null);
-        if (hog) hogs.push(hog);
+      // As when something else needs them all: the service's own go first, until it gets none of those that are free again.
+      for (let left = 1; left > 0; ) {
+        await hogs[0]?.query(`select pg_terminate_backend(pid) from pg_stat_activity where usename = 'authenticator'`);
+        for (let hog: PoolClient | null | undefined; hog !== null; ) {
+          hog = await hogging.connect().catch(() => null);
+          hog?.on('error', () => undefined);
+          if (hog) hogs.push(hog);
+        }
+        const sessions = `select count(*)::int as left from pg_stat_activity where usename = 'authenticator'`;
+        left = (await hogs[0]?.query<{ left: number }>(sessions))?.rows[0]?.left ?? 1;
       }
     },
     end: async () => {
@@ -149,7 +168,7 @@ test('PostgreSQL has no connection left', async () => {
 });
 
 test('the disk is full', async () => {
-  const disk = await mountSmallDisk();
+  const disk = await mountSmallDisk(16, postgres.user);
   await owner.query(`create tablespace small location '${disk.path}'`);
   await owner.query('alter table app_public.users set tablespace small');
   await owner.query('alter table oauth.access_tokens set tablespace small');
@@ -161,6 +180,9 @@ test('the disk is full', async () => {
     log: [],
     mostDescribed: 1,
   });
+  expect(service.output.stderr).toContain("PostgreSQL's disk is full; logged once a minute");
+  const ready = await fetch(`${addressOf(service)}/readyz`);
+  expect(await ready.json()).toEqual({ status: 'ready', notice: expect.stringContaining('disk is full') });
   await owner.query('alter table app_public.users set tablespace pg_default');
   await owner.query('alter table oauth.access_tokens set tablespace pg_default');
   await owner.query('drop tablespace small');
@@ -203,27 +225,3 @@ async function expectOutage(name: string, outage: Omit<Outage, 'turnMs'>): Promi
     ...(await measureOutage({ service, clients }, { ...outage, turnMs: statementTimeoutMs })),
   });
 }
-
-/** A file system of 16 MB for PostgreSQL. */
-async function mountSmallDisk() {
-  const path = await mkdtemp(join(tmpdir(), 'graph-query-service-disk-'));
-  await run('mount', ['-t', 'tmpfs', '-o', 'size=16m', 'tmpfs', path]).catch((error: unknown) => {
-    const message =
-      'This test fills a file system and has to mount one: run it as root, with CAP_SYS_ADMIN in a container.';
-    throw new Error(message, { cause: error });
-  });
-  if (postgres.user) await chown(path, postgres.user.uid, postgres.user.gid);
-  const filling = join(path, 'filling');
-  return {
-    path,
-    // Until nothing fits any more.
-    fill: async () => void (await run('dd', ['if=/dev/zero', `of=${filling}`, 'bs=4k']).catch(() => undefined)),
-    free: () => rm(filling),
-    async remove() {
-      await run('umount', [path]);
-      await rm(path, { recursive: true });
-    },
-  };
-}
-
-const run = promisify(execFile);

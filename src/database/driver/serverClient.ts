@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { Client, type ClientConfig, type PoolClient } from 'pg';
+import { Client, type ClientConfig, DatabaseError, type PoolClient } from 'pg';
 import { assertDriverVersion, type DriverClient } from './driver.ts';
 import { isStalePlan } from './isStalePlan.ts';
 import { retire } from './retire.ts';
@@ -24,12 +24,18 @@ export function serverClient({ connectMs, preparesStatements, onStalePlan }: Ser
       onStalePlan();
     },
   };
-  const Base: new (config: ClientConfig, plans: Plans) => Client = preparesStatements
+  const Base: new (config: ClientConfig, plans: Plans) => Client & DriverClient = preparesStatements
     ? PreparingClient
     : UnpreparedClient;
   return class extends Base {
     constructor(config?: ClientConfig) {
       super({ ...config, connectionTimeoutMillis: connectMs }, plans);
+    }
+
+    /** After a system error (SQLSTATE class 58) the server may have lost its files: a new connection shows whether it is of use. */
+    override _handleErrorMessage(message: unknown): void {
+      if (message instanceof DatabaseError && message.code?.startsWith('58')) retire(this);
+      super._handleErrorMessage(message);
     }
   };
 }

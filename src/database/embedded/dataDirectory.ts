@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, link, mkdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { hasCode } from '../../errors/hasCode.ts';
@@ -41,6 +41,14 @@ export async function lockDataDirectory(dataDir: string): Promise<{ release(): P
     if (error instanceof Error && 'errcode' in error && error.errcode === 5) return null;
     throw new StartupError(`Cannot lock ${path}; let this user write there, or set DATA_DIR.`, { cause: error });
   }
+}
+
+/** A sentence when the directory's disk has less room than PostgreSQL needs for one segment of its log; null when it has more. */
+export async function findFullDisk(directory: string, neededMb = 16): Promise<string | null> {
+  const disk = await statfs(directory).catch(() => null);
+  const freeMb = disk ? Math.floor((disk.bavail * disk.bsize) / 2 ** 20) : neededMb;
+  if (freeMb >= neededMb) return null;
+  return `The disk of ${directory} is full: ${freeMb} MB are free, and PostgreSQL needs ${neededMb}. Free space there, or set DATA_DIR to another disk.`;
 }
 
 /** Get-or-create of the JSON value in the file `name`; concurrent processes get the same one. */

@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { hasCode } from '../../errors/hasCode.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
+import { findFullDisk } from './dataDirectory.ts';
 import { type Installation, socketName, socketPort } from './postgresInstallation.ts';
 
 /**
@@ -77,6 +78,8 @@ const versionFileOf = (cluster: string) => join(cluster, 'PG_VERSION');
 /** Creates the cluster unless it exists: UTF-8, collation by code point, passwords only, checksums on. */
 export async function createCluster(installation: Installation, ownerName: string, password: string): Promise<void> {
   if (existsSync(versionFileOf(installation.cluster))) return;
+  const fullDisk = await findFullDisk(dirname(installation.cluster), clusterMb);
+  if (fullDisk !== null) throw new StartupError(fullDisk);
 
   // The cluster is made under another name, so that an existing one is complete. The name is new each time: an initdb that outlived its
   // process may still be writing to the last one.
@@ -102,6 +105,9 @@ export async function createCluster(installation: Installation, ownerName: strin
   }
   await rename(draft, installation.cluster);
 }
+
+/** Room for a new cluster with the migrations, and for the next segment of its log. */
+const clusterMb = 96;
 
 /** A container may run as a number that no user has. */
 function hasName(): boolean {
@@ -174,7 +180,9 @@ async function spawnPostgres(installation: Installation, deadline = performance.
     await endLeftovers(installation);
     return spawnPostgres(installation, deadline);
   }
-  throw new StartupError(`The embedded database does not start.\n${said.slice(-2000)}`);
+  const fullDisk = await findFullDisk(dirname(installation.cluster));
+  const facts = ['The embedded database does not start.', fullDisk, `Its log is ${installation.logFile}:`];
+  throw new StartupError(`${facts.filter(Boolean).join(' ')}\n${said.slice(-2000)}`);
 }
 
 function serverSettings({ socketDirectory }: Installation): Record<string, string | number> {

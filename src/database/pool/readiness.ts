@@ -1,8 +1,11 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { ClientBase, Pool } from 'pg';
+import { Client, type ClientBase, type Pool } from 'pg';
 import { hasCode } from '../../errors/hasCode.ts';
 import { logFailure } from '../../errors/logFailure.ts';
 import type { Log } from '../../log.ts';
+import { findFullDisk } from '../embedded/dataDirectory.ts';
 import { type CommittedMigration, readCommitted } from '../migrations/committedMigrations.ts';
 import { findMigrationProblem } from '../migrations/migrate.ts';
 import type { Login } from '../roles/authenticator.ts';
@@ -127,10 +130,18 @@ async function probeFresh(target: Target, timeoutMs: number): Promise<ProbeResul
     connectionTimeoutMillis: timeoutMs,
     query_timeout: timeoutMs,
   };
-  return withClient(config, (client) => probeOn(client, target)).catch((error: unknown) => ({
-    ...unreachable(error, target),
-    timedOut: performance.now() - since >= timeoutMs,
-  }));
+  return withClient(config, (client) => probeOn(client, target)).catch(async (error: unknown) => {
+    const timedOut = performance.now() - since >= timeoutMs;
+    const found = unreachable(error, target);
+    const fullDisk = found.reason === doesNotAnswer ? await findFullDiskOf(target.url) : null;
+    return { ...found, reason: fullDisk ?? found.reason, timedOut };
+  });
+}
+
+/** The disk of an embedded database, whose socket is mostly among its files. */
+async function findFullDiskOf(url: string): Promise<string | null> {
+  const { host } = new Client(url);
+  return existsSync(join(host, 'PG_VERSION')) ? findFullDisk(host) : null;
 }
 
 async function probeOn(database: Pool | ClientBase, target: Target): Promise<ProbeResult> {

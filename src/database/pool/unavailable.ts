@@ -55,6 +55,6 @@ const queryCanceled = '57014';
 /** SQLSTATE: serialization_failure, deadlock_detected, lock_not_available. */
 const collisionCodes = ['40001', '40P01', '55P03'];
 
-/** SQLSTATE: connection, read-only, resources, operator intervention other than a cancellation. */
+/** SQLSTATE: connection, read-only, resources, operator intervention other than a cancellation, files of PostgreSQL. */
 const unavailableCodes =
-  /^(08...|25006|53...|57P0[1-5]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
+  /^(08...|25006|53...|57P0[1-5]|58...|XX00[12]|ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)$/;
