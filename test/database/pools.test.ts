@@ -46,15 +46,15 @@ describe('the connections of the server', () => {
   });
 
   it('are there for a tenant that has none, though another one has all', async () => {
-    const pool = createTestPool({ DATABASE_POOL_SIZE: '2', DATABASE_POOL_WAIT_MS: '300' });
-    const connectAs = (tenant: string) => asTenant(tenant, () => pool.connect(), 300);
+    const pool = createTestPool({ DATABASE_POOL_SIZE: '2', DATABASE_POOL_WAIT_MS: '20000' });
+    const connectAs = (tenant: string, waitMs = 20_000) => asTenant(tenant, () => pool.connect(), waitMs);
     const busy = await Promise.all([connectAs('busy'), connectAs('busy')]);
-    const refused = expect(connectAs('busy')).rejects.toBeInstanceOf(DatabaseUnavailable);
+    const refused = expect(connectAs('busy', 300)).rejects.toBeInstanceOf(DatabaseUnavailable);
 
     const others = await Promise.all([connectAs('neighbour'), connectAs('another')]);
     expect(pool.waitingCount).toBe(1);
     await refused;
-    await expect(connectAs('neighbour')).rejects.toBeInstanceOf(DatabaseUnavailable);
+    await expect(connectAs('neighbour', 300)).rejects.toBeInstanceOf(DatabaseUnavailable);
 
     for (const client of [...busy, ...others]) client.release();
     (await connectAs('busy')).release();

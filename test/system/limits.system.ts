@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { describeVariables } from '../../src/variables.ts';
 import { type Answer, ask, createTenant, type Tenant } from '../graphql/support.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, type TestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 
 // Each variable that is a number, at both ends of its range: the service gets ready, and refuses only what that very limit forbids.
@@ -31,7 +31,7 @@ test('the variables have ranges', () => expect(ends.length).toBeGreaterThan(40))
 test.each(ends)('%s=%s', async (name, value) => {
   const service = await startTestService(database, { [name]: value });
   try {
-    await until(async () => (await untilConnected(() => fetch(`${service.url}/readyz`))).status === 200);
+    await until(async () => (await untilConnected(() => readiness(service))) === 200);
     for (const query of queries) {
       const { status, body } = await untilConnected(() => ask(service, tenant.app, query));
       const refusal = body.errors?.[0]?.extensions;
@@ -44,6 +44,13 @@ test.each(ends)('%s=%s', async (name, value) => {
   }
 });
 
+/** Closes its connection, which may be the only one: `fetch` would keep it from others. */
+async function readiness({ url }: TestService): Promise<number> {
+  const response = await fetch(`${url}/readyz`, { headers: { Connection: 'close' } });
+  await response.text();
+  return response.status;
+}
+
 /** `LIMIT_ROOT_FIELDS` has the limit `rootFields`; what bounds no document has none. */
 function limitOf(variable: string): string | undefined {
   const [, limit] = /^LIMIT_(\w+?)(?:_BYTES)?$/.exec(variable) ?? [];
@@ -51,7 +58,7 @@ function limitOf(variable: string): string | undefined {
 }
 
 /** MAX_CONNECTIONS=1 lets a connection in when the one before has ended. */
-async function untilConnected<T extends Answer | Response>(work: () => Promise<T>, left = 50): Promise<T> {
+async function untilConnected<T extends Answer | number>(work: () => Promise<T>, left = 50): Promise<T> {
   return work().catch(async (error: unknown) => {
     if (left === 0) throw error;
     await delay(20);
