@@ -1,4 +1,4 @@
-import { createTestDatabase, preparedStatements } from '../support/database.ts';
+import { createTestDatabase, preparesStatements } from '../support/database.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';
 import { recordStatements, type StatementRecorder } from './statementRecorder.ts';
@@ -143,7 +143,7 @@ test('several statements share one transaction', async () => {
   expect(statements).toHaveLength(3);
   expect(transactions).toBe(1);
   // The first begins it; its end may have been seen, too. Where none are prepared, each statement has a round trip of its own.
-  if (preparedStatements) expect([3, 4]).toContain(roundTrips);
+  if (preparesStatements()) expect([3, 4]).toContain(roundTrips);
 });
 
 test('a mutation that selects what it has written is one statement', async () => {

@@ -4,7 +4,7 @@ import { createPool, type EvictablePool } from '../../src/database/pool/pools.ts
 import { buildGraph, type Graph } from '../../src/graphql/schema/schema.ts';
 import { warmUp } from '../../src/graphql/schema/warmUp.ts';
 import { createLog } from '../../src/log.ts';
-import { createTestDatabase, preparedStatements, type TestDatabase } from '../support/database.ts';
+import { createTestDatabase, preparesStatements, type TestDatabase } from '../support/database.ts';
 import { recordStatements, type StatementRecorder } from './statementRecorder.ts';
 
 let database: TestDatabase;
@@ -32,7 +32,7 @@ const configOf = (limits: Record<string, string>) =>
       AUTH_DATABASE_URL: recorder.url,
       SECRET_KEY: Buffer.alloc(32).toString('base64'),
       SLOW_MS: '0',
-      DATABASE_PREPARED_STATEMENTS: String(preparedStatements),
+      DATABASE_PREPARED_STATEMENTS: String(preparesStatements()),
       ...limits,
     },
     'serve',

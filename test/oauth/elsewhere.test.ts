@@ -1,4 +1,4 @@
-import { preparedStatements } from '../support/database.ts';
+import { preparesStatements } from '../support/database.ts';
 import { testPasswordCost } from '../support/passwords.ts';
 import { startProcess, type TestProcess } from '../support/process.ts';
 import { startTestService, testSecretKey } from '../support/service.ts';
@@ -32,7 +32,7 @@ beforeAll(async () => {
     HOST: '127.0.0.1',
     PORT: '0',
     AUTH_DATABASE_URL: oauth.database.authUrl,
-    DATABASE_PREPARED_STATEMENTS: String(preparedStatements),
+    DATABASE_PREPARED_STATEMENTS: String(preparesStatements()),
     SECRET_KEY: testSecretKey,
     ...testPasswordCost,
     ...throttles,

@@ -56,8 +56,8 @@ export function openTestDatabase(name: string): TestDatabase {
   };
 }
 
-/** Whether the way to the databases keeps prepared statements; PgBouncer does since 1.21. */
-export const preparedStatements = process.env.TEST_PREPARED_STATEMENTS !== 'false';
+/** Whether the way to the databases keeps prepared statements; PgBouncer does since 1.21. Jest's set-up says so later than this is loaded. */
+export const preparesStatements = () => process.env.TEST_PREPARED_STATEMENTS !== 'false';
 
 /** PgBouncer keeps connections for the next client. */
 const heldByPooler = process.env.TEST_PGBOUNCER ? 'with (force)' : '';

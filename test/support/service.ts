@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { type Service, startService } from '../../src/service/service.ts';
-import { preparedStatements, type TestDatabase } from './database.ts';
+import { preparesStatements, type TestDatabase } from './database.ts';
 import { opened } from './openThings.ts';
 import { testPasswordCost } from './passwords.ts';
 
@@ -34,7 +34,7 @@ export async function startTestService(
     WEBHOOK_WORKER: 'false',
     // For the same reason: what waits for its turn is refused only where that is the subject.
     DATABASE_POOL_WAIT_MS: '20000',
-    DATABASE_PREPARED_STATEMENTS: String(preparedStatements),
+    DATABASE_PREPARED_STATEMENTS: String(preparesStatements()),
     ...overrides,
   };
   const log = createLog('trace', { write: (line) => logs.push(line) });

@@ -5,7 +5,7 @@ import { createPool } from '../../src/database/pool/pools.ts';
 import { buildGraph } from '../../src/graphql/schema/schema.ts';
 import { createLog } from '../../src/log.ts';
 import { startWebhooks } from '../../src/webhooks/startWebhooks.ts';
-import { preparedStatements, type TestDatabase } from '../support/database.ts';
+import { preparesStatements, type TestDatabase } from '../support/database.ts';
 import { opened } from '../support/openThings.ts';
 import { testSecretKey } from '../support/service.ts';
 import { until } from '../support/until.ts';
@@ -23,7 +23,12 @@ export async function startTestWorker(
 ): Promise<TestWorker> {
   const logs: string[] = [];
   const log = createLog('info', { write: (line) => logs.push(line) });
-  const settings = { poolSize: 4, poolWaitMs: 20_000, statementTimeoutMs: 10_000, preparedStatements };
+  const settings = {
+    poolSize: 4,
+    poolWaitMs: 20_000,
+    statementTimeoutMs: 10_000,
+    preparedStatements: preparesStatements(),
+  };
   const pool = createPool(authUrl, settings, log);
   naming ??= await namingOf(pool);
   const names = naming;

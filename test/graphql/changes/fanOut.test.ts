@@ -6,7 +6,7 @@ import { Feed } from '../../../src/graphql/stream/feed.ts';
 import { createLog } from '../../../src/log.ts';
 import { noRequest } from '../../../src/observability/requestFields.ts';
 import { graphSettings } from '../../../src/token/settings.ts';
-import { preparedStatements } from '../../support/database.ts';
+import { preparesStatements } from '../../support/database.ts';
 import { opened } from '../../support/openThings.ts';
 import { shareService } from '../../support/sharedService.ts';
 import { until } from '../../support/until.ts';
@@ -33,7 +33,12 @@ afterEach(async () => {
 });
 
 function openPool(poolSize: number): EvictablePool {
-  const settings = { poolSize, poolWaitMs: 20_000, statementTimeoutMs: 10_000, preparedStatements };
+  const settings = {
+    poolSize,
+    poolWaitMs: 20_000,
+    statementTimeoutMs: 10_000,
+    preparedStatements: preparesStatements(),
+  };
   const pool = createPool(graph.database.authUrl, settings, createLog('silent'));
   pools.push(pool);
   return pool;

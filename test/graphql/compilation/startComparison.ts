@@ -14,7 +14,7 @@ import { buildGraph, type Graph } from '../../../src/graphql/schema/schema.ts';
 import { createLog } from '../../../src/log.ts';
 import { noRequest } from '../../../src/observability/requestFields.ts';
 import { liveToken } from '../../../src/token/accessTokens.ts';
-import { preparedStatements } from '../../support/database.ts';
+import { preparesStatements } from '../../support/database.ts';
 import { queries } from '../arbitrary/documents.ts';
 import type { Document } from '../arbitrary/render.ts';
 import { createValues } from '../arbitrary/values.ts';
@@ -48,7 +48,7 @@ export async function startComparison(urls: {
     AUTH_DATABASE_URL: urls.authUrl,
     SECRET_KEY: key.toString('base64'),
     DATABASE_POOL_WAIT_MS: '60000',
-    DATABASE_PREPARED_STATEMENTS: String(preparedStatements),
+    DATABASE_PREPARED_STATEMENTS: String(preparesStatements()),
   };
   const config = loadConfig(environment, 'serve');
   const frugal = { ...config, limits: { ...config.limits, rows: 40 } };

@@ -3,7 +3,7 @@ import { createPool } from '../../../src/database/pool/pools.ts';
 import { createLog } from '../../../src/log.ts';
 import { startPurging } from '../../../src/oauth/purge/startPurging.ts';
 import { createMetrics } from '../../../src/observability/metrics/createMetrics.ts';
-import { preparedStatements } from '../../support/database.ts';
+import { preparesStatements } from '../../support/database.ts';
 import { createEmptiedDatabase, type EmptiedDatabase } from '../../support/emptiedDatabase.ts';
 import { until } from '../../support/until.ts';
 import { countIn, nothing } from './support.ts';
@@ -19,7 +19,11 @@ const count = (table: string) => countIn(database, table);
 
 /** As the running server does. */
 const connect = (url: string): Pool =>
-  createPool(url, { poolSize: 1, poolWaitMs: 2000, statementTimeoutMs: 5000, preparedStatements }, createLog('silent'));
+  createPool(
+    url,
+    { poolSize: 1, poolWaitMs: 2000, statementTimeoutMs: 5000, preparedStatements: preparesStatements() },
+    createLog('silent'),
+  );
 
 test('goes on batch after batch until nothing is left, also as the running server', async () => {
   const hours = 3_600_000;

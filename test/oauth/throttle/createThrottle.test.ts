@@ -3,14 +3,14 @@ import type { Pool } from 'pg';
 import { createPool } from '../../../src/database/pool/pools.ts';
 import { createLog } from '../../../src/log.ts';
 import { createThrottle, type Throttle } from '../../../src/oauth/throttle/createThrottle.ts';
-import { createTestDatabase, preparedStatements, type TestDatabase } from '../../support/database.ts';
+import { createTestDatabase, preparesStatements, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
 let pool: Pool;
 let throttle: Throttle;
 beforeAll(async () => {
   database = await createTestDatabase();
-  const config = { poolSize: 4, poolWaitMs: 2000, statementTimeoutMs: 5000, preparedStatements };
+  const config = { poolSize: 4, poolWaitMs: 2000, statementTimeoutMs: 5000, preparedStatements: preparesStatements() };
   pool = createPool(database.authUrl, config, createLog('silent'));
   const limits = { requestsPerMinute: 100, failuresPerMinute: 100, failuresPerAccount: 3 };
   throttle = createThrottle(pool, randomBytes(32), limits);

@@ -119,7 +119,9 @@ function linesSince({ output }: TestProcess, position: number) {
     .filter((line) => line.startsWith('{'))
     .map((line) => JSON.parse(line) as { level: number; msg: string; requestId?: string; error?: { message: string } });
   return {
-    general: lines.filter(({ requestId, msg }) => requestId === undefined && !unrelated.test(msg)).map(({ msg }) => msg),
+    general: lines
+      .filter(({ requestId, msg }) => requestId === undefined && !unrelated.test(msg))
+      .map(({ msg }) => msg),
     ofRequests: lines
       .filter(({ level, requestId }) => requestId !== undefined && level >= 40)
       .map(({ msg, error }) => `${msg}: ${error?.message}`),
