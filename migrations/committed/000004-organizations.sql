@@ -1,5 +1,5 @@
 --! Previous: sha1:0a17f71e40570a87713eef88a9ce35c042949fd4
---! Hash: sha1:2a9147b4021b6e6f86a11a6793760046cfc58de7
+--! Hash: sha1:89cbd67cf5ad74927ff1fac1a492b09a96d18555
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.
@@ -190,22 +190,24 @@ comment on policy all_graph_admin on app_hidden.secret_key_check is 'Administrat
 create policy insert_graph_helper on app_hidden.secret_key_check for insert to graph_helper with check (is_only);
 comment on policy insert_graph_helper on app_hidden.secret_key_check is 'app_hidden.note_secret_key notes the key of the first service.';
 create policy select_graph_helper on app_hidden.secret_key_check for select to graph_helper using (is_only);
-comment on policy select_graph_helper on app_hidden.secret_key_check is 'app_hidden.note_secret_key asks whether one is noted.';
+comment on policy select_graph_helper on app_hidden.secret_key_check is 'app_hidden.note_secret_key gives the noted one to a service, which compares it with its own.';
 grant select, insert, update, delete on app_hidden.secret_key_check to graph_admin;
 grant select, insert on app_hidden.secret_key_check to graph_helper;
 
-create function app_hidden.note_secret_key(salt bytea, checksum bytea) returns void
+create function app_hidden.note_secret_key(inout salt bytea, inout checksum bytea)
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
   as $$
   begin
-    -- Runs as graph_helper because a service that notes its key needs not read or change it.
-    if not exists (select from app_hidden.secret_key_check) then
-      insert into app_hidden.secret_key_check (salt, checksum) values (note_secret_key.salt, note_secret_key.checksum)
-      on conflict on constraint secret_key_check_pkey do nothing;
-    end if;
+    -- Runs as graph_helper because a service that notes its key needs not change it.
+    insert into app_hidden.secret_key_check (salt, checksum)
+    select note_secret_key.salt, note_secret_key.checksum
+    where not exists (select from app_hidden.secret_key_check)
+    on conflict on constraint secret_key_check_pkey do nothing;
+    select c.salt, c.checksum into salt, checksum from app_hidden.secret_key_check c;
   end
   $$;
-comment on function app_hidden.note_secret_key(bytea, bytea) is 'Notes the key by which the first service of this database seals; a later one changes nothing.';
+comment on function app_hidden.note_secret_key(bytea, bytea) is
+  'Notes the key by which the first service of this database seals; to a later one it gives the noted one.';
 grant create on schema app_hidden to graph_helper;
 alter function app_hidden.note_secret_key(bytea, bytea) owner to graph_helper;
 revoke create on schema app_hidden from graph_helper;

@@ -1,5 +1,5 @@
---! Previous: sha1:2a9147b4021b6e6f86a11a6793760046cfc58de7
---! Hash: sha1:6e3009e0e04fc39b28d65945a7764f4f505cdad6
+--! Previous: sha1:89cbd67cf5ad74927ff1fac1a492b09a96d18555
+--! Hash: sha1:bfd137ccd3c2c0d957152eca1a1b150d0a852549
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

@@ -1,5 +1,5 @@
---! Previous: sha1:6e3009e0e04fc39b28d65945a7764f4f505cdad6
---! Hash: sha1:28e8b8d4d15b18cf7ae9c50b70133278b7ca950a
+--! Previous: sha1:bfd137ccd3c2c0d957152eca1a1b150d0a852549
+--! Hash: sha1:02f00caa2d1d23d459e18df50bf5f8e4591d9833
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.

@@ -1,5 +1,5 @@
---! Previous: sha1:28e8b8d4d15b18cf7ae9c50b70133278b7ca950a
---! Hash: sha1:7adeb1636c05fc7e346f7f0a1f8b59724046283d
+--! Previous: sha1:02f00caa2d1d23d459e18df50bf5f8e4591d9833
+--! Hash: sha1:72c4f3916c0e99505b8f208a918f55f6e0c06e87
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

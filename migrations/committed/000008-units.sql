@@ -1,5 +1,5 @@
---! Previous: sha1:7adeb1636c05fc7e346f7f0a1f8b59724046283d
---! Hash: sha1:15f3965b04f9f94b225fedca1e6ff1d4ea90f40d
+--! Previous: sha1:72c4f3916c0e99505b8f208a918f55f6e0c06e87
+--! Hash: sha1:ba11abc76f9e199b161ac47905f85c8fa79462d8
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

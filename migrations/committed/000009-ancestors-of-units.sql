@@ -1,5 +1,5 @@
---! Previous: sha1:15f3965b04f9f94b225fedca1e6ff1d4ea90f40d
---! Hash: sha1:01746e157ab5f0021506354e8b61af57920876c7
+--! Previous: sha1:ba11abc76f9e199b161ac47905f85c8fa79462d8
+--! Hash: sha1:00fca3affdb49e38f88a10792142df9bccb6c553
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

@@ -1,5 +1,5 @@
---! Previous: sha1:01746e157ab5f0021506354e8b61af57920876c7
---! Hash: sha1:52f56e60932cf84607ffdb646a5f0ff9114a30d9
+--! Previous: sha1:00fca3affdb49e38f88a10792142df9bccb6c553
+--! Hash: sha1:6adf9b0fb12306ebff14d5b263759a43aa15381a
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

@@ -1,5 +1,5 @@
---! Previous: sha1:52f56e60932cf84607ffdb646a5f0ff9114a30d9
---! Hash: sha1:401244906e94452f3a1012a5778dd35e9691121e
+--! Previous: sha1:6adf9b0fb12306ebff14d5b263759a43aa15381a
+--! Hash: sha1:2a957901d670dc305215edfcadd240cd1bfdad32
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:401244906e94452f3a1012a5778dd35e9691121e
---! Hash: sha1:e78bc5939d44cafef267ca0e20ac4f9a5103039f
+--! Previous: sha1:2a957901d670dc305215edfcadd240cd1bfdad32
+--! Hash: sha1:eb2a6b90a29fa7ea040a8c35a28d725654f23b2a
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

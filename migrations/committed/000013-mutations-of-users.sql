@@ -1,5 +1,5 @@
---! Previous: sha1:e78bc5939d44cafef267ca0e20ac4f9a5103039f
---! Hash: sha1:5c648f3a09ed6943807374750971a70298cfbb3c
+--! Previous: sha1:eb2a6b90a29fa7ea040a8c35a28d725654f23b2a
+--! Hash: sha1:a56ce61650153a025df85f9d52bdc538ad3fd5bd
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

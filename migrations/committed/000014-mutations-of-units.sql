@@ -1,5 +1,5 @@
---! Previous: sha1:5c648f3a09ed6943807374750971a70298cfbb3c
---! Hash: sha1:eb4efef2e593693ec48ab249935af06b79a6ee0d
+--! Previous: sha1:a56ce61650153a025df85f9d52bdc538ad3fd5bd
+--! Hash: sha1:eabf8f9f7e9ef20be7d80ee2c259f86761cfbc2a
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:eb4efef2e593693ec48ab249935af06b79a6ee0d
---! Hash: sha1:6404286d50a2864e59347386b30abb0257cd4874
+--! Previous: sha1:eabf8f9f7e9ef20be7d80ee2c259f86761cfbc2a
+--! Hash: sha1:c463b2d4026f8563b74f3cf352e235bf748e0a4c
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

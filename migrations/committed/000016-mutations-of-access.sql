@@ -1,5 +1,5 @@
---! Previous: sha1:6404286d50a2864e59347386b30abb0257cd4874
---! Hash: sha1:7d8456bd45f244a6fc1e0dd1370e96918a839fd2
+--! Previous: sha1:c463b2d4026f8563b74f3cf352e235bf748e0a4c
+--! Hash: sha1:b907fec52a6c56395c1dda23bafa563ebcb6e577
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

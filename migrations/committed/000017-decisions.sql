@@ -1,5 +1,5 @@
---! Previous: sha1:7d8456bd45f244a6fc1e0dd1370e96918a839fd2
---! Hash: sha1:fb4c14d3b2bc23592398c0aa0a61d14781b029fb
+--! Previous: sha1:b907fec52a6c56395c1dda23bafa563ebcb6e577
+--! Hash: sha1:b81450390c68658a59713e4df42765c14c6b9cb5
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.

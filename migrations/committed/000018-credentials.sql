@@ -1,5 +1,5 @@
---! Previous: sha1:fb4c14d3b2bc23592398c0aa0a61d14781b029fb
---! Hash: sha1:2eba66687f3e370be401bbbbc6463176372ce86a
+--! Previous: sha1:b81450390c68658a59713e4df42765c14c6b9cb5
+--! Hash: sha1:9ba858cda6d36b17474f8d2d0ec9fa563aac06fc
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:2eba66687f3e370be401bbbbc6463176372ce86a
---! Hash: sha1:5ea39d851bde2301744da549cd1291630fec88db
+--! Previous: sha1:9ba858cda6d36b17474f8d2d0ec9fa563aac06fc
+--! Hash: sha1:d27fcb82568244e4bb63ca91b0879fc49d98de84
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:5ea39d851bde2301744da549cd1291630fec88db
---! Hash: sha1:1628af484b4d8a6c3c3950b8d2e8acaf17b3054a
+--! Previous: sha1:d27fcb82568244e4bb63ca91b0879fc49d98de84
+--! Hash: sha1:72f50ea73cf812aa640caf5662965b961c9046ed
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

@@ -1,5 +1,5 @@
---! Previous: sha1:1628af484b4d8a6c3c3950b8d2e8acaf17b3054a
---! Hash: sha1:88a532bb525b7958eed05c21bceb69dacf624db6
+--! Previous: sha1:72f50ea73cf812aa640caf5662965b961c9046ed
+--! Hash: sha1:0637dab04923ccedd1294373b57038efbf64904a
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

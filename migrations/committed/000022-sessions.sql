@@ -1,5 +1,5 @@
---! Previous: sha1:88a532bb525b7958eed05c21bceb69dacf624db6
---! Hash: sha1:01927fcbe820489391f518bc0f2a4b31da726d87
+--! Previous: sha1:0637dab04923ccedd1294373b57038efbf64904a
+--! Hash: sha1:95e65e1472897b198314f84874b3e9488a9e84dc
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

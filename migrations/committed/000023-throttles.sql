@@ -1,5 +1,5 @@
---! Previous: sha1:01927fcbe820489391f518bc0f2a4b31da726d87
---! Hash: sha1:9211fb2efbc1acbde23273872ae9027c56a45b78
+--! Previous: sha1:95e65e1472897b198314f84874b3e9488a9e84dc
+--! Hash: sha1:bd83ad54da59dd9a5f7be8e80b904d1816c1c44c
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.
@@ -17,7 +17,7 @@ create unlogged table oauth.throttles (
 ) with (fillfactor = 50);
 comment on table oauth.throttles is 'How often something was tried in the window that ends at `expire`.';
 comment on column oauth.throttles.key is 'What is counted, and a keyed hash (HMAC-SHA-256 under SECRET_KEY) of whom: no address, account or client in clear.';
-comment on column oauth.throttles.expire is 'Unix time in milliseconds, by the clock of the server that began the window.';
+comment on column oauth.throttles.expire is 'Unix time in milliseconds, by the clock of PostgreSQL.';
 
 alter table oauth.throttles enable row level security, force row level security;
 create policy all_graph_admin on oauth.throttles for all to graph_admin using (true) with check (true);

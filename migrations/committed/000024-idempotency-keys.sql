@@ -1,5 +1,5 @@
---! Previous: sha1:9211fb2efbc1acbde23273872ae9027c56a45b78
---! Hash: sha1:cc3962f0cc583504c44318cb70cc5fce997db062
+--! Previous: sha1:bd83ad54da59dd9a5f7be8e80b904d1816c1c44c
+--! Hash: sha1:9764c092111556f996143b108e4fc43a749551b1
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:cc3962f0cc583504c44318cb70cc5fce997db062
---! Hash: sha1:2a7a40ee37f0d349f6d0742a32619bbd19229af6
+--! Previous: sha1:9764c092111556f996143b108e4fc43a749551b1
+--! Hash: sha1:3e82be6a1d32821451a72f05aba1922f6923a6b7
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

@@ -1,5 +1,5 @@
---! Previous: sha1:2a7a40ee37f0d349f6d0742a32619bbd19229af6
---! Hash: sha1:7822a63fd1e72dd7c676106ddb8017b1c76f017c
+--! Previous: sha1:3e82be6a1d32821451a72f05aba1922f6923a6b7
+--! Hash: sha1:f9cbd7fc9d5a173c945f0f7be63ceff2089d7cd6
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

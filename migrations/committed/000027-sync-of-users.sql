@@ -1,5 +1,5 @@
---! Previous: sha1:7822a63fd1e72dd7c676106ddb8017b1c76f017c
---! Hash: sha1:e5b744560504107bef80635fc1be25e72ba7524f
+--! Previous: sha1:f9cbd7fc9d5a173c945f0f7be63ceff2089d7cd6
+--! Hash: sha1:7a24bda21e29b6f38d0d71d86fc31ea520a9926e
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

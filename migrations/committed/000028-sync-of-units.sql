@@ -1,5 +1,5 @@
---! Previous: sha1:e5b744560504107bef80635fc1be25e72ba7524f
---! Hash: sha1:27cc0f2e86b2fad98dbbc13af2a15c878a457f99
+--! Previous: sha1:7a24bda21e29b6f38d0d71d86fc31ea520a9926e
+--! Hash: sha1:03b0920df1d1c7d70475c25a911d76e946ef5f6f
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:27cc0f2e86b2fad98dbbc13af2a15c878a457f99
---! Hash: sha1:c7169c507b8b5e4e030942f1fec3c4b7c03881db
+--! Previous: sha1:03b0920df1d1c7d70475c25a911d76e946ef5f6f
+--! Hash: sha1:2cf1c4c1409ebafafa2dd0dc0d8ad3271b720a46
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

@@ -1,5 +1,5 @@
---! Previous: sha1:c7169c507b8b5e4e030942f1fec3c4b7c03881db
---! Hash: sha1:64eae6ee25bd1ba0c403f5cbd8fb12581ebab49c
+--! Previous: sha1:2cf1c4c1409ebafafa2dd0dc0d8ad3271b720a46
+--! Hash: sha1:07c158119756d34cb9ff99b249b64c6538563e91
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

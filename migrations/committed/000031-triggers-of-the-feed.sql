@@ -1,5 +1,5 @@
---! Previous: sha1:64eae6ee25bd1ba0c403f5cbd8fb12581ebab49c
---! Hash: sha1:3faeb47231ebaeb9832f073c230dff2d467517ce
+--! Previous: sha1:07c158119756d34cb9ff99b249b64c6538563e91
+--! Hash: sha1:91fe1dc6b146410c1a6073d51587600639610efb
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:3faeb47231ebaeb9832f073c230dff2d467517ce
---! Hash: sha1:02bca8f6793ae5493c8da4f4c2a6da005e621e0e
+--! Previous: sha1:91fe1dc6b146410c1a6073d51587600639610efb
+--! Hash: sha1:598f5d294ee70e496b502cd124be49556294f777
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

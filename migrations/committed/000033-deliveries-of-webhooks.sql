@@ -1,5 +1,5 @@
---! Previous: sha1:02bca8f6793ae5493c8da4f4c2a6da005e621e0e
---! Hash: sha1:d960f8dc82365f83926f086d01b2734586a5917e
+--! Previous: sha1:598f5d294ee70e496b502cd124be49556294f777
+--! Hash: sha1:3a486cba40fb6ddba3c9dedc38452a06993095ae
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:d960f8dc82365f83926f086d01b2734586a5917e
---! Hash: sha1:a7e5957b912efbe74de1c47a6b069753e4b6b8bc
+--! Previous: sha1:3a486cba40fb6ddba3c9dedc38452a06993095ae
+--! Hash: sha1:3006b47ea11210a65de39359ca4d0d67bc722dc4
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

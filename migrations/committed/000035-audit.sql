@@ -1,5 +1,5 @@
---! Previous: sha1:a7e5957b912efbe74de1c47a6b069753e4b6b8bc
---! Hash: sha1:ef2560f74f23c92e2869d6f706a057ede3897ab9
+--! Previous: sha1:3006b47ea11210a65de39359ca4d0d67bc722dc4
+--! Hash: sha1:a404035d807d44e24f4edc06072d93e03df38045
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

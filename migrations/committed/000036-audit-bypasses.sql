@@ -1,5 +1,5 @@
---! Previous: sha1:ef2560f74f23c92e2869d6f706a057ede3897ab9
---! Hash: sha1:09968cfb5f1b93dd44001f6ed6b4de5b20d6fe67
+--! Previous: sha1:a404035d807d44e24f4edc06072d93e03df38045
+--! Hash: sha1:4c5bd734374310b7878276785cea3c175c8ca2f0
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

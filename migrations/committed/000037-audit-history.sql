@@ -1,5 +1,5 @@
---! Previous: sha1:09968cfb5f1b93dd44001f6ed6b4de5b20d6fe67
---! Hash: sha1:4617cec015871573a1e67b58132ddddeeef41de0
+--! Previous: sha1:4c5bd734374310b7878276785cea3c175c8ca2f0
+--! Hash: sha1:d9fc2bc2a539a3490bbc888127ac59d0d126b353
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

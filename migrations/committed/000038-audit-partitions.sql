@@ -1,5 +1,5 @@
---! Previous: sha1:4617cec015871573a1e67b58132ddddeeef41de0
---! Hash: sha1:f1c5b17c8afa5c5e3c46e821d9ad83abc6caad0f
+--! Previous: sha1:d9fc2bc2a539a3490bbc888127ac59d0d126b353
+--! Hash: sha1:fc6fa1aba37c4371b8fb9cb94340e3ae915e1850
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:f1c5b17c8afa5c5e3c46e821d9ad83abc6caad0f
---! Hash: sha1:3a4b8f76ed83f3ec9e9edb5177ef67c5ce3a5504
+--! Previous: sha1:fc6fa1aba37c4371b8fb9cb94340e3ae915e1850
+--! Hash: sha1:87814ff112587fda8c51a236366fc12b698cbc43
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

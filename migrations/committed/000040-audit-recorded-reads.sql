@@ -1,5 +1,5 @@
---! Previous: sha1:3a4b8f76ed83f3ec9e9edb5177ef67c5ce3a5504
---! Hash: sha1:043d7690033034029ee0ade989ab319576605af6
+--! Previous: sha1:87814ff112587fda8c51a236366fc12b698cbc43
+--! Hash: sha1:b71df2d06ac4cb6cb17113d3ed7c7439b5ed1935
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:043d7690033034029ee0ade989ab319576605af6
---! Hash: sha1:99a8a4c7ea92b69ce4095d25800a5c2a265a2db7
+--! Previous: sha1:b71df2d06ac4cb6cb17113d3ed7c7439b5ed1935
+--! Hash: sha1:8e47d0d39ee326f70afe88aaae3c366e27bac680
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:99a8a4c7ea92b69ce4095d25800a5c2a265a2db7
---! Hash: sha1:5e011b767602d9eae83fcff61187b17a1ff38d0f
+--! Previous: sha1:8e47d0d39ee326f70afe88aaae3c366e27bac680
+--! Hash: sha1:62b2214ffe6270cb5aef5566ee666c29f1664cd5
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

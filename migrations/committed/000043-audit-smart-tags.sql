@@ -1,5 +1,5 @@
---! Previous: sha1:5e011b767602d9eae83fcff61187b17a1ff38d0f
---! Hash: sha1:039c8217cdea428c957df3c451c3daf36122e531
+--! Previous: sha1:62b2214ffe6270cb5aef5566ee666c29f1664cd5
+--! Hash: sha1:d973aca5fe7bd63a189aff1b1ae7dcc08e3308a7
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

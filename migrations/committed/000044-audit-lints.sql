@@ -1,5 +1,5 @@
---! Previous: sha1:039c8217cdea428c957df3c451c3daf36122e531
---! Hash: sha1:fc33216d67191c960f8e304f5d8a9d4dbf7befa6
+--! Previous: sha1:d973aca5fe7bd63a189aff1b1ae7dcc08e3308a7
+--! Hash: sha1:44f4dab0dedaf7c9953aa0baceaa671bb0382295
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

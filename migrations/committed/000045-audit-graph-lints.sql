@@ -1,5 +1,5 @@
---! Previous: sha1:fc33216d67191c960f8e304f5d8a9d4dbf7befa6
---! Hash: sha1:b84010f12d1f5cc940e6149a1a5e5bd5aee230dc
+--! Previous: sha1:44f4dab0dedaf7c9953aa0baceaa671bb0382295
+--! Hash: sha1:c1c62363da5847af9fa027281502a76a663afe75
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

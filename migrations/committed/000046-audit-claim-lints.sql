@@ -1,5 +1,5 @@
---! Previous: sha1:b84010f12d1f5cc940e6149a1a5e5bd5aee230dc
---! Hash: sha1:04fcc5c8d6e5a8fd4cf71fe18ce59b457dc8ea4b
+--! Previous: sha1:c1c62363da5847af9fa027281502a76a663afe75
+--! Hash: sha1:c17df5b60f3702e4be342799e5c38dbb53b80850
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

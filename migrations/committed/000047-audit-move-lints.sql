@@ -1,5 +1,5 @@
---! Previous: sha1:04fcc5c8d6e5a8fd4cf71fe18ce59b457dc8ea4b
---! Hash: sha1:a03f683df34a2a2aa3b6df2ffe757154722ebebb
+--! Previous: sha1:c17df5b60f3702e4be342799e5c38dbb53b80850
+--! Hash: sha1:03a4a43c13abc3f9bceae54366672b413f88b119
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

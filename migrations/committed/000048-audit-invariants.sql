@@ -1,5 +1,5 @@
---! Previous: sha1:a03f683df34a2a2aa3b6df2ffe757154722ebebb
---! Hash: sha1:927cfa5ee30f168695e4c5e38439a05d13eca18c
+--! Previous: sha1:03a4a43c13abc3f9bceae54366672b413f88b119
+--! Hash: sha1:1cb5b39229ec66ce76f667208a16ca37090ab44b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

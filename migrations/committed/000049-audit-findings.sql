@@ -1,5 +1,5 @@
---! Previous: sha1:927cfa5ee30f168695e4c5e38439a05d13eca18c
---! Hash: sha1:a1469544bd6d0c99d5a8bcf16fb13960677821a2
+--! Previous: sha1:1cb5b39229ec66ce76f667208a16ca37090ab44b
+--! Hash: sha1:d258f2e021fca557846f735923407c81c7fc3a85
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

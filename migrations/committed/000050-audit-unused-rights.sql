@@ -1,5 +1,5 @@
---! Previous: sha1:a1469544bd6d0c99d5a8bcf16fb13960677821a2
---! Hash: sha1:c9a0cc01b54dfa0f009b2bcc3285a1ad9cc89921
+--! Previous: sha1:d258f2e021fca557846f735923407c81c7fc3a85
+--! Hash: sha1:a00a3060d5176ba2b2790a92e0fde15f3c6cd7bf
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

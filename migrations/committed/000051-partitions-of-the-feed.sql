@@ -1,5 +1,5 @@
---! Previous: sha1:c9a0cc01b54dfa0f009b2bcc3285a1ad9cc89921
---! Hash: sha1:27ea9e4708c9b6acdbf96f6fd40326697937f5a8
+--! Previous: sha1:a00a3060d5176ba2b2790a92e0fde15f3c6cd7bf
+--! Hash: sha1:08faba3836520a0aed4945639aae6f422c1ba499
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:27ea9e4708c9b6acdbf96f6fd40326697937f5a8
---! Hash: sha1:519ff1013f755073f96fb8588ff484ff6cc840e9
+--! Previous: sha1:08faba3836520a0aed4945639aae6f422c1ba499
+--! Hash: sha1:12a8b90add291f8a2e26639f521992138355d9c4
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:519ff1013f755073f96fb8588ff484ff6cc840e9
---! Hash: sha1:b85ab81c99ae483324b4350412b5e5c9d58d3aea
+--! Previous: sha1:12a8b90add291f8a2e26639f521992138355d9c4
+--! Hash: sha1:5b7e3c613294c90f2c32cf32dc8936598fc04244
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -24,7 +24,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'app_hidden.require_access_token(bytea)', 'graph_app, graph_basic, graph_user', 'Who presents a token proves it; nobody who holds one may look at tokens.'),
   ('definer', 'app_hidden.is_served(uuid)', 'graph_admin, graph_oauth, graph_worker', 'Says of an organization that the service works for whether it is here, and shows no row.'),
   ('definer', 'app_hidden.arrived_at()', 'graph_admin, graph_app, graph_worker', 'Says of the organization of the claims since when it is here.'),
-  ('definer', 'app_hidden.note_secret_key(bytea, bytea)', 'graph_admin, graph_oauth', 'Notes a checksum if there is none, and shows none.'),
+  ('definer', 'app_hidden.note_secret_key(bytea, bytea)', 'graph_admin, graph_oauth', 'Notes a checksum if there is none, and gives the noted one, which tells nothing without SECRET_KEY.'),
   ('definer', 'oauth.written_lsn(uuid, uuid)', 'graph_oauth', 'Asked together with whose a token is; until then there is no organization that a policy could ask for.'),
   ('definer', 'app_hidden.units_delete_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),

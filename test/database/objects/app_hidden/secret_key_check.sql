@@ -23,7 +23,7 @@ comment on policy insert_graph_helper on app_hidden.secret_key_check is 'app_hid
 
 create policy select_graph_helper on app_hidden.secret_key_check for select to graph_helper
   using (is_only);
-comment on policy select_graph_helper on app_hidden.secret_key_check is 'app_hidden.note_secret_key asks whether one is noted.';
+comment on policy select_graph_helper on app_hidden.secret_key_check is 'app_hidden.note_secret_key gives the noted one to a service, which compares it with its own.';
 
 grant delete, insert, select, update on app_hidden.secret_key_check to graph_admin;
 grant insert, select on app_hidden.secret_key_check to graph_helper;
