@@ -157,6 +157,6 @@ test('the authorization endpoint redirects or shows a page, and the log has the 
   const approved = await visitor.submit(approval);
   expect(approved.status).toBe(303);
   expect((await lineOf(approved)).reason).toBeUndefined();
-  const again = await visitor.submit(approval);
-  expect((await lineOf(again)).reason).toBe('csrf_token was used, has expired, or is of another session or request');
+  const denied = await visitor.submit(approval, { _method: 'delete' });
+  expect((await lineOf(denied)).reason).toBe('csrf_token was used, has expired, or is of another session or request');
 });

@@ -21,8 +21,8 @@ import type { Transaction } from './transaction.ts';
 
 /**
  * Executes a query, or one field of a mutation in its own transaction.
- * The field is committed unless a part of it has failed by a fault of ours. If the type of a column has changed since a statement was
- * prepared, nothing has taken place, and the part is executed once more.
+ * The field is committed unless a part of it has failed by a fault of ours. If a table has changed since a statement was prepared, or
+ * while it waited for a migration, nothing has taken place, and the part is executed once more.
  */
 export function createPartExecution({ config, pool, secrets, graph, log }: ExecutionOptions) {
   const rules = graph.schema.extensions.constraintRules as ConstraintRules;
@@ -70,7 +70,8 @@ export function createPartExecution({ config, pool, secrets, graph, log }: Execu
 
   return async (part: Part, execution: Execution): Promise<Executed> => {
     const executed = await execute(part, execution);
-    const isStale = executed.errors.some((error) => isStalePlan(rootOf(error)));
+    const { errors } = executed;
+    const isStale = errors.some((error) => isStalePlan(rootOf(error))) || (await isOutdated(errors, pool, graph));
     return isStale && !execution.transaction ? execute(part, execution) : executed;
   };
 }
