@@ -104,7 +104,7 @@ const functions: readonly PlantedFault[] = [
   {
     name: 'a new user speaks no other language',
     function: 'app_public.user_create',
-    from: "coalesce(locale, 'en')",
+    from: "coalesce(user_create.locale, 'en')",
     to: "'en'",
   },
   {
@@ -122,8 +122,8 @@ const functions: readonly PlantedFault[] = [
   {
     name: 'the chip of a card is stored as it was sent',
     function: 'app_public.nfc_card_create',
-    from: 'upper(nfc_identifier collate "C")',
-    to: 'nfc_identifier',
+    from: 'upper(nfc_card_create.nfc_identifier collate "C")',
+    to: 'nfc_card_create.nfc_identifier',
   },
   {
     name: 'a webhook keeps its types when they are taken away',

@@ -13,7 +13,7 @@ export function logUnavailable(log: Log, error: unknown, facts: Readonly<Record<
   const isExpected = /^(08|57P|MOVED|$)/.test(code);
   if (isFullDisk(code)) fullDiskSeenAt.set(log, performance.now());
   if (isExpected || !isDue(log, code)) log.debug({ ...facts, error }, 'the database is unavailable');
-  else log.error({ ...facts, cause: describeFailure(error) }, `${titleOf(code)}; logged once a minute`);
+  else log.error({ ...facts, cause: describeFailure(error), error }, `${titleOf(code)}; logged once a minute`);
 }
 
 const titleOf = (code: string) => (isFullDisk(code) ? "PostgreSQL's disk is full" : 'the database fails statements');
