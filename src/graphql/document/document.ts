@@ -17,7 +17,7 @@ import {
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
 import { findConditionalRoots } from './conditionalRoots.ts';
-import { DocumentError, maxCounted, shortened } from './documentError.ts';
+import { DocumentError, maxCounted, maxExcerpt, shortened } from './documentError.ts';
 import { refuseInexactLiterals } from './inexactLiterals.ts';
 import { limitExceeded } from './limitExceeded.ts';
 import { exceededLimits, fragmentsOf, measureOperations, type Size } from './measureOperations.ts';
@@ -142,11 +142,11 @@ function toValidationErrors(errors: readonly GraphQLError[]): GraphQLError[] {
 
 /** A message about a literal repeats all of it. */
 function messageOf({ message, nodes }: GraphQLError): string {
-  const literal = message.length > maxShortMessage ? nodes?.find(isValueNode) : undefined;
-  return shortened(message, literal && print(literal));
+  const literal = message.length > maxExcerpt ? nodes?.find(isValueNode) : undefined;
+  const printed = literal ? print(literal) : '';
+  const beginning = `${printed.slice(0, maxExcerpt)}…`;
+  return shortened(printed.length > maxExcerpt ? message.replace(printed, () => beginning) : message);
 }
-
-const maxShortMessage = 100;
 
 function whyNoOperation(operationName: string | null, names: readonly string[]): string {
   return operationName === null

@@ -44,7 +44,7 @@ export class ErrorList {
 }
 
 /** How many characters of a value, or of a name, an error repeats. */
-const maxExcerpt = 100;
+export const maxExcerpt = 100;
 
 /** A value as GraphQL.js prints it in errors, or its beginning. */
 export const excerptOf = (value: unknown): string => cut(inspect(headOf(value, 0)));
@@ -76,15 +76,21 @@ function headOf(value: unknown, depth: number): unknown {
 const maxShownItems = 10;
 const maxShownDepth = 2;
 
-/**
- * A message without the end of what is long in it: the printed value that it repeats, a text in quotes, a run without spaces.
- * Messages of GraphQL.js repeat whole values and names, those of a function in SQL what its author puts into them.
- */
-export function shortened(message: string, printedValue = ''): string {
+/** A message of GraphQL.js without the end of the long value with which it ends. */
+export function withoutEndOf(value: unknown, message: string): string {
   if (message.length <= maxExcerpt) return message;
-  const withoutValue =
-    printedValue.length > maxExcerpt ? message.replace(printedValue, () => cut(printedValue)) : message;
-  const short = withoutValue.replace(quotedOrRun, cut);
+  const excerpt = excerptOf(value);
+  const at = excerpt.endsWith('…') ? message.indexOf(excerpt.slice(0, -1)) : -1;
+  return at === -1 ? message : message.slice(0, at) + excerpt;
+}
+
+/**
+ * A message without the end of what is long in it: a text in quotes, or a run without spaces.
+ * Messages of GraphQL.js repeat whole names, those of a function in SQL what its author puts into them.
+ */
+export function shortened(message: string): string {
+  if (message.length <= maxExcerpt) return message;
+  const short = message.replace(quotedOrRun, cut);
   return short.length > maxMessage ? `${short.slice(0, maxMessage)}…` : short;
 }
 

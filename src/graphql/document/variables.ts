@@ -1,9 +1,9 @@
-import { inspect } from 'graphql/jsutils/inspect.js';
 import { printPathArray } from 'graphql/jsutils/printPathArray.js';
 import {
   coerceInputValue,
   GraphQLError,
   type GraphQLErrorExtensions,
+  type GraphQLInputObjectType,
   type GraphQLInputType,
   type GraphQLSchema,
   getNamedType,
@@ -20,7 +20,7 @@ import { rootOf } from '../errors.ts';
 import type { InexactNumber } from '../request/findInexactNumbers.ts';
 import { argumentOf } from './argumentOf.ts';
 import type { PreparedDocument } from './document.ts';
-import { ErrorList, excerptOf, shortened } from './documentError.ts';
+import { ErrorList, excerptOf, shortened, withoutEndOf } from './documentError.ts';
 import { inexact } from './inexactLiterals.ts';
 import { selectedIn } from './misplacedNulls.ts';
 import { suggest } from './suggestions.ts';
@@ -35,8 +35,12 @@ export function declaredVariables(
   variables: Variables,
   { variableDefinitions = [] }: OperationDefinitionNode,
 ): Variables {
-  const names = new Set(variableDefinitions.map(({ variable }) => variable.name.value));
-  return Object.fromEntries(Object.entries(variables).filter(([name]) => names.has(name)));
+  const declared: Record<string, unknown> = Object.create(null);
+  for (const { variable } of variableDefinitions) {
+    const name = variable.name.value;
+    if (Object.hasOwn(variables, name)) declared[name] = variables[name];
+  }
+  return declared;
 }
 
 /** Rejects numbers in declared variables that a double cannot keep, since others would be stored. @throws {DocumentError} */
@@ -72,13 +76,15 @@ export function coerceVariables(
 
   const unknown = new ErrorList();
   for (const { name, type, refuse } of typed)
-    visitUnknownFields(type, variables[name], [], ({ path, object, field, known, typeName }) =>
-      unknown.add(() => {
-        const near = hideSuggestions ? '' : suggest(field, known);
-        const problem = shortened(`Field "${field}" is not defined by type "${typeName}".`);
-        return refuse(`${invalidValue(name, path, object)}; ${problem}${near}`);
-      }),
-    );
+    visitUnknownFields(type, variables[name], [], ({ path, object, fields, ofType }) => {
+      let beginning: string | undefined;
+      for (const field of fields)
+        unknown.add(() => {
+          beginning ??= invalidValue(name, path, object);
+          const near = hideSuggestions ? '' : suggest(field, Object.keys(ofType.getFields()));
+          return refuse(`${beginning}; ${shortened(`Field "${field}" is not defined by type "${ofType}".`)}${near}`);
+        });
+    });
   unknown.throwIfAny();
 
   const errors = new ErrorList();
@@ -132,22 +138,22 @@ function invalidValue(variable: string, path: Path, value: unknown): string {
   return `Variable "$${variable}" got invalid value ${excerptOf(value)}${place}`;
 }
 
-const problemOf = ({ message }: GraphQLError, value: unknown) => shortened(message, inspect(value));
+const problemOf = ({ message }: GraphQLError, value: unknown) => shortened(withoutEndOf(value, message));
 
 /** A scalar that takes any value converts it to text, which overflows the stack if lists are nested too deep. */
 const isTooDeep = (error: GraphQLError) => rootOf(error) instanceof RangeError;
 const tooDeep = 'A variable is nested too deep.';
 
-type UnknownField = {
+/** The members of an input object that are no fields of its type. */
+type UnknownFields = {
   readonly path: Path;
   readonly object: object;
-  readonly field: string;
-  readonly known: readonly string[];
-  readonly typeName: string;
+  readonly fields: readonly string[];
+  readonly ofType: GraphQLInputObjectType;
 };
 
-/** Visits the members of input objects that are no fields of their types, at any depth. */
-function visitUnknownFields(type: GraphQLInputType, value: unknown, path: Path, visit: (found: UnknownField) => void) {
+/** Visits the input objects that have unknown fields, at any depth. */
+function visitUnknownFields(type: GraphQLInputType, value: unknown, path: Path, visit: (found: UnknownFields) => void) {
   const nullable = getNullableType(type);
   if (isListType(nullable)) {
     if (!isInputObjectType(getNamedType(nullable))) return;
@@ -156,10 +162,10 @@ function visitUnknownFields(type: GraphQLInputType, value: unknown, path: Path, 
     return;
   }
   if (!isInputObjectType(nullable) || typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  const fields = nullable.getFields();
-  for (const [name, inner] of Object.entries(value)) {
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined;
-    if (field) visitUnknownFields(field.type, inner, [...path, name], visit);
-    else visit({ path, object: value, field: name, known: Object.keys(fields), typeName: nullable.name });
-  }
+  const known = nullable.getFields();
+  const fields = Object.keys(value).filter((name) => !Object.hasOwn(known, name));
+  if (fields.length > 0) visit({ path, object: value, fields, ofType: nullable });
+  for (const { name, type: inner } of Object.values(known))
+    if (Object.hasOwn(value, name))
+      visitUnknownFields(inner, value[name as keyof typeof value], [...path, name], visit);
 }
