@@ -68,7 +68,7 @@ export function weighJson(bytes: Uint8Array): JsonWeight {
 /** The bounds of a body of JSON beside its bytes, and what parsing and checking one of a kind costs at most. */
 const bounds = {
   structures: { what: 'lists and objects', max: 100_000, costMs: 2e-4 },
-  members: { what: 'members of objects', max: 30_000, costMs: 1e-3 },
+  members: { what: 'members of objects', max: 20_000, costMs: 1e-3 },
   values: { what: 'values', max: 150_000, costMs: 2e-4 },
 } as const;
 const msOfByte = 4e-6;
