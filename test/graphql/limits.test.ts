@@ -106,7 +106,7 @@ describe('a document', () => {
     ['lists and objects', 100_000, (count: number) => Array(count - 3).fill([])],
     [
       'members of objects',
-      30_000,
+      20_000,
       (count: number) => [Object.fromEntries(Array.from({ length: count - 3 }, (_, index) => [index, 1]))],
     ],
     ['values', 150_000, (count: number) => Array(count - 1).fill(1)],
