@@ -29,11 +29,12 @@ export function createPartExecution({ config, pool, secrets, graph, log }: Execu
   const { limits } = config;
   const evaluate = createEvaluator(graph, limits.bytes);
 
-  const present = async (errors: readonly GraphQLError[], requestId: RequestId) => {
+  const present = async (errors: readonly GraphQLError[], requestId: RequestId): Promise<Failed> => {
     const ended = errors.find(({ originalError }) => originalError instanceof InvalidTokenError);
     if (ended) throw ended.originalError;
     const context = { requestId, rules, log, isOutdated: errors.length > 0 && (await isOutdated(errors, pool, graph)) };
-    return errors.map((error) => presentError(error, context));
+    const isStale = context.isOutdated || errors.some((error) => isStalePlan(rootOf(error)));
+    return { presented: errors.map((error) => presentError(error, context)), errors, isStale };
   };
 
   const execute = async ({ key, requested }: Part, execution: Execution): Promise<Executed> => {
@@ -50,19 +51,19 @@ export function createPartExecution({ config, pool, secrets, graph, log }: Execu
       if (planning) tracePast('plan', planning.startedAt, planning.durationMs);
       execution.planningMs += planning?.durationMs ?? 0;
       // The client has disconnected. Errors of the cancelled statement are no failure.
-      if (signal.aborted && !transaction && isQueryOf(prepared)) return { data: null, presented: [], errors: [] };
+      if (signal.aborted && !transaction && isQueryOf(prepared)) return { data: null, ...nothingFailed };
       if (execution.isReplicaUnusable) throw new ReplicaUnusableError();
       const { data, errors = [] } = result;
-      const presented = await present(errors, requestId);
-      if (key === null) return { data, presented, errors };
-      if (isTransient(presented)) return { data: nullAt(key), presented, errors };
+      const failed = await present(errors, requestId);
+      if (key === null) return { data, ...failed };
+      if (isTransient(failed.presented)) return { data: nullAt(key), ...failed };
       try {
         await statements.keep();
       } catch (error) {
-        const failed = [new GraphQLError('Not committed', { path: [key], originalError: error as Error })];
-        return { data: nullAt(key), presented: await present(failed, requestId), errors: failed };
+        const notCommitted = new GraphQLError('Not committed', { path: [key], originalError: error as Error });
+        return { data: nullAt(key), ...(await present([notCommitted], requestId)) };
       }
-      return { data: data?.startsWith('{') ? data : nullAt(key), presented, errors };
+      return { data: data?.startsWith('{') ? data : nullAt(key), ...failed };
     } finally {
       await statements.end();
     }
@@ -70,9 +71,7 @@ export function createPartExecution({ config, pool, secrets, graph, log }: Execu
 
   return async (part: Part, execution: Execution): Promise<Executed> => {
     const executed = await execute(part, execution);
-    const { errors } = executed;
-    const isStale = errors.some((error) => isStalePlan(rootOf(error))) || (await isOutdated(errors, pool, graph));
-    return isStale && !execution.transaction ? execute(part, execution) : executed;
+    return executed.isStale && !execution.transaction ? execute(part, execution) : executed;
   };
 }
 
@@ -91,12 +90,20 @@ export type Execution = {
   planningMs: number;
 };
 
-export type Executed = {
+export type Executed = Failed & {
   /** JSON; for a field of a mutation an object with one member. */
   readonly data: string | null | undefined;
+};
+
+/** What has failed of a part. */
+type Failed = {
   readonly presented: readonly GraphQLFormattedError[];
   readonly errors: readonly GraphQLError[];
+  /** Whether the schema, or a prepared statement, is older than the database. */
+  readonly isStale: boolean;
 };
+
+const nothingFailed: Failed = { presented: [], errors: [], isStale: false };
 
 function openStatements(
   { prepared, token, signal }: Operation,
