@@ -118,7 +118,7 @@ function lingerAfterAnswer(socket: Socket, current: () => IncomingMessage | unde
 
 const maxUnsentBytes = 32_000_000;
 /** A client that reads at all takes an answer within this time. */
-const unsentGraceMs = 2000;
+const unsentGraceMs = 1000;
 
 /**
  * Which connections have a request in flight.
