@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { startTreeDatabase } from './data/startTree.ts';
 import { measureAlone, twins } from './neighbours/measureAlone.ts';
 import { measureBeside, seconds } from './neighbours/measureBeside.ts';
+import { heavyInTurn, measureInTurn } from './neighbours/measureInTurn.ts';
 import type { Shape } from './neighbours/shape.ts';
 import { people, shapes } from './neighbours/shapes.ts';
 import { describeMachine } from './support/describeMachine.ts';
@@ -10,7 +11,7 @@ import { toTable } from './support/toTable.ts';
 
 /**
  * `npm run bench neighbours`: how an organization fares beside each of the shapes, which another sends for 8 s on 16 connections, unless
- * the shape says how many. Then what it gets when it is alone. Exits with 1 when a bound is missed; a run of all shapes writes
+ * the shape says how many. Then what it gets when it is alone, and the memory of one process that gets nineteen of them in turn. Exits with 1 when a bound is missed; a run of all shapes writes
  * `bench/results/neighbours.md`. `turn ms` is processor time of the main thread, which a busy machine does not change. `MB` is the
  * resident set of the service at its peak. `node bench/neighbours.ts updates` sends only the shapes with `updates` in their names.
  */
@@ -49,8 +50,15 @@ try {
     alone.push({ shape, share });
     console.log(JSON.stringify({ shape, share }));
   }
+  const inTurn =
+    part === '' || 'in turn'.includes(part)
+      ? await measureInTurn(
+          database,
+          heavyInTurn.flatMap((name) => shapes[name] ?? []),
+        )
+      : null;
   const circumstances = `Each shape for ${seconds} s, the figures of a miss in bold. ${await describeMachine(database.ownerUrl)}`;
-  const report = `${[besideTable(rows), aloneTable(alone), circumstances].join('\n\n')}\n`;
+  const report = `${[besideTable(rows), aloneTable(alone), inTurnTable(inTurn), circumstances].join('\n\n')}\n`;
   console.log(report);
   hasMissed = report.includes('**');
   if (part === '') {
@@ -81,6 +89,16 @@ function isBounded(name: string): name is keyof typeof bounds {
 function aloneTable(rows: readonly { readonly shape: string; readonly share: number }[]): string {
   const cells = rows.map(({ shape, share }) => [shape, marked(share.toFixed(2), share >= minShareAlone)]);
   return toTable([['Alone', 'answers to those of two together'], ['', `≥ ${minShareAlone}`], ...cells]);
+}
+
+function inTurnTable(megabytes: number | null): string {
+  if (megabytes === null) return '';
+  const cell = marked(String(megabytes), megabytes <= bounds.MB);
+  return toTable([
+    ['One process', 'MB'],
+    ['', `≤ ${bounds.MB}`],
+    [`${heavyInTurn.length} heavy shapes in turn`, cell],
+  ]);
 }
 
 function marked(figure: string, isMet: boolean): string {

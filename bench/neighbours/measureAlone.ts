@@ -44,7 +44,8 @@ export async function measureAlone(database: TreeDatabase, shape: Shape): Promis
   }
 }
 
-async function answeredBy(
+/** How many requests were answered in some seconds. */
+export async function answeredBy(
   service: TreeService,
   shape: Shape,
   callers: readonly { readonly token: string; readonly known: Known; readonly connections: number }[],
