@@ -59,7 +59,10 @@ const writerSettings = ({ ofServer }: RequestId, lockTimeout: string): WriterSet
   lock_timeout: lockTimeout,
 });
 
-/** The settings of the OAuth server's own statements: inside one organization, or in none yet. */
+/**
+ * The settings of the OAuth server's own statements: inside one organization, or in none yet.
+ * A token request waits for several locks, one after the other, and all of them together must end before a client gives up.
+ */
 export function oauthSettings(organizationId: string | null, requestId: RequestId): TransactionSettings {
   return {
     role: 'graph_oauth',
@@ -70,7 +73,7 @@ export function oauthSettings(organizationId: string | null, requestId: RequestI
     'graph.grant_id': '',
     'graph.request_id': requestId.id,
     'graph.row_limit': '',
-    ...writerSettings(requestId, '0'),
+    ...writerSettings(requestId, '1200ms'),
   };
 }
 
