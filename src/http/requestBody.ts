@@ -42,7 +42,7 @@ export function decodeUtf8(bytes: Uint8Array): string | null {
   }
 }
 
-/** What JSON costs the thread, estimated in milliseconds, and what it has too many of, as words for the client. */
+/** The estimated time of the thread in milliseconds, and the kind that exceeds its bound, as words for the client. */
 export type JsonWeight = { readonly costMs: number; readonly excess: string | null; readonly members: number };
 
 /**

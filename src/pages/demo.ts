@@ -51,23 +51,9 @@ export function isFromThisMachine({ publicUrl, host }: Config, request: Request)
 const isLoopback = (host: string | undefined) =>
   host !== undefined && ['127.0.0.1', '::1', '[::1]', 'localhost'].includes(host);
 
+/** Beside `accept-…`, `content-…`, `if-…` and `sec-…`. */
 const browserHeaders = new RegExp(
-  `^(${[
-    ...['accept(-.*)?', 'authorization', 'available-dictionary', 'cache-control', 'connection', 'content-.*', 'cookie'],
-    ...[
-      'device-memory',
-      'dnt',
-      'downlink',
-      'dpr',
-      'ect',
-      'host',
-      'if-.*',
-      'keep-alive',
-      'origin',
-      'pragma',
-      'priority',
-    ],
-    ...['purpose', 'range', 'referer', 'rtt', 'save-data', 'sec-.*', 'te', 'transfer-encoding'],
-    ...['upgrade-insecure-requests', 'user-agent', 'viewport-width', 'width', 'x-requested-with'],
-  ].join('|')})$`,
+  '^((accept|content|if|sec)-.*|accept|authorization|available-dictionary|cache-control|connection|cookie|device-memory|dnt|downlink|' +
+    'dpr|ect|host|keep-alive|origin|pragma|priority|purpose|range|referer|rtt|save-data|te|transfer-encoding|' +
+    'upgrade-insecure-requests|user-agent|viewport-width|width|x-requested-with)$',
 );

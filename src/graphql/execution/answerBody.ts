@@ -25,23 +25,23 @@ export function toLimitedBody(
   return withoutData(presented, limits.bytes);
 }
 
-/** @param total how many errors there were, as words; the answer has the first ones, and one that says this */
+/** @param total how many errors there were, as words, if they are more than these; the answer has the first, and one that says this */
 export function toBody(
   data: string | null | undefined,
   errors: readonly GraphQLFormattedError[],
-  total = errors.length.toLocaleString('en'),
+  total?: string,
 ): string {
   const hasErrors = errors.length > 0;
-  const isWhole = errors.length <= maxErrors && total === String(errors.length);
+  const isWhole = errors.length <= maxErrors && (total === undefined || total === String(errors.length));
   const shown = isWhole ? errors : [...errors.slice(0, maxErrors), moreThanShown(errors, total)];
   const members = [data !== undefined && `"data":${data}`, hasErrors && `"errors":${JSON.stringify(shown)}`];
   return `{${members.filter(Boolean).join(',')}}`;
 }
 
-function moreThanShown([first, ...others]: readonly GraphQLFormattedError[], total: string): GraphQLFormattedError {
-  const shown = Math.min(others.length + 1, maxErrors);
+function moreThanShown(errors: readonly GraphQLFormattedError[], total = errors.length.toLocaleString('en')) {
+  const shown = Math.min(errors.length, maxErrors);
   const message = `There are ${total} errors; the first ${shown} of them are shown.`;
-  return { message, extensions: { code: first?.extensions?.code } };
+  return { message, extensions: { code: errors[0]?.extensions?.code } };
 }
 
 const hasLimit = (errors: readonly GraphQLFormattedError[], limit: 'rows' | 'bytes') =>

@@ -17,7 +17,7 @@ import { type GraphqlRequest, RequestError, readRequest } from './request.ts';
 export type ParsedRequest = {
   readonly parameters: GraphqlRequest;
   readonly prepared: PreparedDocument;
-  /** What checking its values costs the thread at most, in milliseconds. */
+  /** The time in milliseconds that checking its values takes at most. */
   readonly costMs: number;
 };
 
