@@ -1,5 +1,5 @@
---! Previous: sha1:4c5bd734374310b7878276785cea3c175c8ca2f0
---! Hash: sha1:d9fc2bc2a539a3490bbc888127ac59d0d126b353
+--! Previous: sha1:fca87b4f46e8264f8b32ee709449301cf65b3cc5
+--! Hash: sha1:8f44a68e0edd027a3c320ea329c9f4f7997bacb3
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

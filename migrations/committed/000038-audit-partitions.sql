@@ -1,5 +1,5 @@
---! Previous: sha1:d9fc2bc2a539a3490bbc888127ac59d0d126b353
---! Hash: sha1:fc6fa1aba37c4371b8fb9cb94340e3ae915e1850
+--! Previous: sha1:8f44a68e0edd027a3c320ea329c9f4f7997bacb3
+--! Hash: sha1:57091beae24e6b04a7363297ec49a631c40a7e4e
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

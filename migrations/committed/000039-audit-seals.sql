@@ -1,5 +1,5 @@
---! Previous: sha1:fc6fa1aba37c4371b8fb9cb94340e3ae915e1850
---! Hash: sha1:87814ff112587fda8c51a236366fc12b698cbc43
+--! Previous: sha1:57091beae24e6b04a7363297ec49a631c40a7e4e
+--! Hash: sha1:da5f92f5bc1549da332f46c04def37e6675f2747
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

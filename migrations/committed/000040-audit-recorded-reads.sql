@@ -1,5 +1,5 @@
---! Previous: sha1:87814ff112587fda8c51a236366fc12b698cbc43
---! Hash: sha1:b71df2d06ac4cb6cb17113d3ed7c7439b5ed1935
+--! Previous: sha1:da5f92f5bc1549da332f46c04def37e6675f2747
+--! Hash: sha1:f031dce7b4c6f0123f4cd791e3cdc809549ac720
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:b71df2d06ac4cb6cb17113d3ed7c7439b5ed1935
---! Hash: sha1:8e47d0d39ee326f70afe88aaae3c366e27bac680
+--! Previous: sha1:f031dce7b4c6f0123f4cd791e3cdc809549ac720
+--! Hash: sha1:0902dc79b5b3cdee945b4e4a0290c542027aa24e
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:8e47d0d39ee326f70afe88aaae3c366e27bac680
---! Hash: sha1:62b2214ffe6270cb5aef5566ee666c29f1664cd5
+--! Previous: sha1:0902dc79b5b3cdee945b4e4a0290c542027aa24e
+--! Hash: sha1:6300299d674b1de4104abd2d1fb9e1ffc28daf4d
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:62b2214ffe6270cb5aef5566ee666c29f1664cd5
---! Hash: sha1:d973aca5fe7bd63a189aff1b1ae7dcc08e3308a7
+--! Previous: sha1:6300299d674b1de4104abd2d1fb9e1ffc28daf4d
+--! Hash: sha1:350268eac8d6a99b817e6037ec7820085a68f1e0
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

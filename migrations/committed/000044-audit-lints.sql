@@ -1,5 +1,5 @@
---! Previous: sha1:d973aca5fe7bd63a189aff1b1ae7dcc08e3308a7
---! Hash: sha1:44f4dab0dedaf7c9953aa0baceaa671bb0382295
+--! Previous: sha1:350268eac8d6a99b817e6037ec7820085a68f1e0
+--! Hash: sha1:7c212b3ab79978062ef257aa46a018264e65bb7a
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

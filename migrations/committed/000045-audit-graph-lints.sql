@@ -1,5 +1,5 @@
---! Previous: sha1:44f4dab0dedaf7c9953aa0baceaa671bb0382295
---! Hash: sha1:c1c62363da5847af9fa027281502a76a663afe75
+--! Previous: sha1:7c212b3ab79978062ef257aa46a018264e65bb7a
+--! Hash: sha1:c163737e2e3085fc9aee608175e0eb7741ec4b31
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

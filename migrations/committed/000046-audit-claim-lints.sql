@@ -1,5 +1,5 @@
---! Previous: sha1:c1c62363da5847af9fa027281502a76a663afe75
---! Hash: sha1:c17df5b60f3702e4be342799e5c38dbb53b80850
+--! Previous: sha1:c163737e2e3085fc9aee608175e0eb7741ec4b31
+--! Hash: sha1:f2fb0e669a0407d91657eae9db0a2cf9ca5f0356
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:c17df5b60f3702e4be342799e5c38dbb53b80850
---! Hash: sha1:03a4a43c13abc3f9bceae54366672b413f88b119
+--! Previous: sha1:f2fb0e669a0407d91657eae9db0a2cf9ca5f0356
+--! Hash: sha1:5e103f18f9d81b8fe37392ad36c11239e1c29a5b
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:03a4a43c13abc3f9bceae54366672b413f88b119
---! Hash: sha1:1cb5b39229ec66ce76f667208a16ca37090ab44b
+--! Previous: sha1:5e103f18f9d81b8fe37392ad36c11239e1c29a5b
+--! Hash: sha1:eaa41d8fcb6c28b3282797fc90d6a8cc270c06b6
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

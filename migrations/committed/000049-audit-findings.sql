@@ -1,5 +1,5 @@
---! Previous: sha1:1cb5b39229ec66ce76f667208a16ca37090ab44b
---! Hash: sha1:d258f2e021fca557846f735923407c81c7fc3a85
+--! Previous: sha1:eaa41d8fcb6c28b3282797fc90d6a8cc270c06b6
+--! Hash: sha1:16618cceece55925bdeba9595ada939af8c0d95e
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:d258f2e021fca557846f735923407c81c7fc3a85
---! Hash: sha1:a00a3060d5176ba2b2790a92e0fde15f3c6cd7bf
+--! Previous: sha1:16618cceece55925bdeba9595ada939af8c0d95e
+--! Hash: sha1:8ede6a246eae64897bc614e3c3bbacb0a6eaf01f
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

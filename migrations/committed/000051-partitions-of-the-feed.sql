@@ -1,5 +1,5 @@
---! Previous: sha1:a00a3060d5176ba2b2790a92e0fde15f3c6cd7bf
---! Hash: sha1:08faba3836520a0aed4945639aae6f422c1ba499
+--! Previous: sha1:8ede6a246eae64897bc614e3c3bbacb0a6eaf01f
+--! Hash: sha1:35dbe72435be180799f189ee9b2fa282c24c17ce
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

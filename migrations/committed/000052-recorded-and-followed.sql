@@ -1,5 +1,5 @@
---! Previous: sha1:08faba3836520a0aed4945639aae6f422c1ba499
---! Hash: sha1:12a8b90add291f8a2e26639f521992138355d9c4
+--! Previous: sha1:35dbe72435be180799f189ee9b2fa282c24c17ce
+--! Hash: sha1:7ba62eb416dc5bf1797b3530914bddc6ba82347d
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:12a8b90add291f8a2e26639f521992138355d9c4
---! Hash: sha1:5b7e3c613294c90f2c32cf32dc8936598fc04244
+--! Previous: sha1:7ba62eb416dc5bf1797b3530914bddc6ba82347d
+--! Hash: sha1:70dbc1a48d4c2ed9452a11fd0b7129248b9fade0
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

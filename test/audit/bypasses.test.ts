@@ -136,13 +136,54 @@ test.each([
 
   expect(found).toEqual([{ kind, object, who }]);
 
+  const accept = (reason: string) =>
+    `insert into audit.accepted values ('${kind}', '${object}', '${who}', '${reason}')`;
   const accepted = await undone(
     database.owner,
     ...statements,
-    `insert into audit.accepted values ('${kind}', '${object}', '${who}', 'This test wants it.')`,
+    // As a migration does that runs at each save.
+    accept('This test will want it.'),
+    accept('This test wants it.'),
     `select known, reason from audit.bypasses where (kind, object, who) = ('${kind}', '${object}', '${who}')`,
   );
   expect(accepted).toEqual([{ known: true, reason: 'This test wants it.' }]);
+});
+
+test.each([
+  ['table', 'app_public.users', 'alter table app_public.users no force row level security', 'users'],
+  ['materialized view', 'app_public.counted', 'create materialized view app_public.counted as select 1', 'counted'],
+  [
+    'rule',
+    'shadow on app_public.cards',
+    'create rule shadow as on update to app_public.cards do also delete from app_public.users',
+    'cards',
+  ],
+])('accepts %s, whatever its owner is called', async (kind, object, statement, table) => {
+  const isKnown = (accepting: string) =>
+    undone(
+      database.owner,
+      statement,
+      'create role test_owner',
+      accepting,
+      `alter table app_public.${table} owner to test_owner`,
+      `select who, known from audit.bypasses where kind = '${kind}' and object = '${object}'`,
+    );
+  const accept = (name: string) =>
+    `insert into audit.accepted values ('${kind}', '${name}', 'postgres', 'For a test.')`;
+
+  expect(await isKnown(accept(object))).toEqual([{ who: 'test_owner', known: true }]);
+  expect(await isKnown(accept('another'))).toEqual([{ who: 'test_owner', known: false }]);
+});
+
+test('accepts a role for itself alone', async () => {
+  const [open] = await undone(
+    database.owner,
+    'grant truncate on app_public.users to graph_app, graph_user',
+    `insert into audit.accepted values ('privilege', 'app_public.users', 'graph_app', 'For a test.')`,
+    unknown,
+  );
+
+  expect(open).toEqual({ kind: 'privilege', object: 'app_public.users', who: 'graph_user' });
 });
 
 test('finds whatever a request could become, and the login that could become it', async () => {
