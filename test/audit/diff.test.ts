@@ -97,6 +97,27 @@ describe('comparing who may do what', () => {
     );
   });
 
+  it('names tables and roles with spaces, and kinds of two words, as they are', async () => {
+    const found = await differences(
+      'create table app_public."spare doors" (id int primary key)',
+      'create role "night watch"',
+      'grant select (id) on app_public."spare doors" to graph_app',
+      'grant graph_app to "night watch"',
+      'create materialized view app_public."all doors" as select 1 as one',
+    );
+
+    expect(found).toEqual(
+      expect.arrayContaining([
+        { verdict: 'wider', object: 'app_public."spare doors"', role: 'graph_app', detail: 'select id' },
+        { verdict: 'wider', object: 'graph_app', role: 'night watch', detail: 'escapes the policies: set role' },
+        expect.objectContaining({
+          object: 'app_public."all doors"',
+          detail: 'escapes the policies: materialized view',
+        }),
+      ]),
+    );
+  });
+
   // Together, since reading the access of the examples takes seconds.
   it('finds what is narrower, and leaves to people what the examples cannot tell', async () => {
     const narrower = [

@@ -163,6 +163,25 @@ test('a row is named as people know it: by external identifier or e-mail, in a t
   expect(shared.error).toContain(`give the id: ${company.konrad} in Acme, ${company.mallory} in Rival.`);
 });
 
+test('an e-mail address has no case, and an external identifier may look like an id', async () => {
+  const [identifier, ofUnit] = ['0f0e0d0c-0b0a-4009-8807-060504030201', company.konrad];
+  await database.owner.query(`
+    update app_public.users set external_identifier = '${identifier}' where id = '${company.grace}';
+    update app_public.units set external_identifier = '${ofUnit}' where id = '${company.depot}'`);
+  const changesOf = async (name: string) => (await audit(database, 'changes', '--of', name)).stdout;
+  const whoCan = (table: string, name: string) => audit(database, 'who-can', table, name);
+
+  const byId = await changesOf(company.grace);
+
+  expect(byId).toContain(identifier);
+  for (const name of ['Grace@ACME.test', 'GRACE@acme.TEST', identifier, company.grace.toUpperCase()])
+    expect(await changesOf(name)).toBe(byId);
+  for (const name of [ofUnit, company.depot])
+    expect((await whoCan('units', name)).stdout).toContain(`access to unit Depot ${company.depot}`);
+  expect((await whoCan('users', 'GRACE@acme.test')).code).toBe(0);
+  expect(await whoCan('users', '0f0e0d0c-0b0a-4009-8807-060504030202')).toMatchObject({ code: 1 });
+});
+
 test.each([
   [
     ['who-can', 'app_public.units', company.room, '--at', 'yesterday'],

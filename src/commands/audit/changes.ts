@@ -1,5 +1,5 @@
 import { StartupError } from '../../errors/startupError.ts';
-import { findRow, isKey } from './findRow.ts';
+import { findRow, isId } from './findRow.ts';
 import { document, table } from './markdown.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
@@ -8,12 +8,14 @@ export type ChangesOptions = { table?: string; of?: string; by?: string; since?:
 /** `audit changes`: the history, the newest first. It names applications and people, who have ids in the history, by what they are called now. */
 export async function readChanges(database: AuditedDatabase, options: ChangesOptions): Promise<Answer> {
   const { of = null, by = null } = options;
+  const hasNames = await readsNames(database);
   // An auditor has an id, and may not read the tables.
-  const subject = of === null || isKey(of) ? of : (await findRow(database, 'app_public.users', of)).key;
-  const caller = by === null || isKey(by) ? by : await findCaller(database, by);
+  const isGiven = of === null || (isId(of) && !hasNames);
+  const subject = isGiven ? of : (await findRow(database, 'app_public.users', of)).key;
+  const caller = by === null || isId(by) ? by : await findCaller(database, by);
   const { rows } = await database.pool.query(
     `select
-       occurred_at as "when", concat_ws(' ', ${(await readsNames(database)) ? nameOfCaller : 'null'}, ${callerById}) as who, role,
+       occurred_at as "when", concat_ws(' ', ${hasNames ? nameOfCaller : 'null'}, ${callerById}) as who, role,
        command, relation as "table", row_id as row, columns, before, after, request_id as request, server_request_id as "server request"
      from audit.changes c
      where ($1::text is null or relation = $1)

@@ -13,7 +13,7 @@ export type Difference = {
 export function compareAccess(before: Access, after: Access): Difference[] {
   return [
     ...compareSets(before.grants, after.grants, (name, members) => {
-      const [command = '', role = '', object = ''] = name.split(' ');
+      const [command = '', role = '', object = ''] = partsOf(name);
       return { object, role, detail: members[0] === '*' ? command : `${command} ${members.join(', ')}` };
     }),
     ...compareSets(before.callers, after.callers, (object, members) => ({
@@ -21,16 +21,15 @@ export function compareAccess(before: Access, after: Access): Difference[] {
       role: members.join(', '),
       detail: 'call',
     })),
-    ...compareSets(before.bypasses, after.bypasses, (name, members) => ({
-      object: name.slice(name.indexOf(' ') + 1),
-      role: members.join(', '),
-      detail: `escapes the policies: ${name.split(' ')[0]}`,
-    })),
+    ...compareSets(before.bypasses, after.bypasses, (name, members) => {
+      const [kind = '', object = ''] = partsOf(name);
+      return { object, role: members.join(', '), detail: `escapes the policies: ${kind}` };
+    }),
     ...compareRowSecurity(before.rowSecurity, after.rowSecurity),
     ...comparePolicies(before.policies, after.policies),
     ...compareDefinitions(before, after),
     ...compareSets(before.outcomes, after.outcomes, (name, members) => {
-      const [command = '', role = '', object = ''] = name.split(' ');
+      const [command = '', role = '', object = ''] = partsOf(name);
       return {
         object,
         role,
@@ -39,6 +38,9 @@ export function compareAccess(before: Access, after: Access): Difference[] {
     }),
   ];
 }
+
+/** Names may have spaces. */
+const partsOf = (name: string): string[] => JSON.parse(name);
 
 type Sets = ReadonlyMap<string, ReadonlySet<string>>;
 

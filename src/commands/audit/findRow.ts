@@ -7,7 +7,8 @@ export type FoundRow = { readonly relation: string; readonly key: string };
 
 /**
  * Finds the row that a person names as they know it: by its external identifier or e-mail address, in a table of `app_public` without its
- * schema. Ids and keys in JSON stay as they are, and so do tables that do not exist, about which PostgreSQL says what is wrong.
+ * schema. An external identifier is tried before an id, since it may look like one; an e-mail address has no case. Keys in JSON stay as
+ * they are, and so do tables that do not exist, about which PostgreSQL says what is wrong.
  *
  * @throws {StartupError} when no row has the name, or when several have it
  */
@@ -23,18 +24,18 @@ export async function findRow({ pool }: AuditedDatabase, table: string, key: str
       [table, table.includes('.') ? table : `app_public.${table}`],
     );
     const { relation = table, names = [] } = rows[0] ?? {};
-    if (names.length === 0 || isKey(key)) return { relation, key };
+    if (names.length === 0 || /^\{.*\}$/s.test(key)) return { relation, key };
 
-    const [condition, name] = [
-      names.map((column) => `${column} = $1`).join(' or '),
-      names.join(' or ').replace('_', ' '),
-    ];
+    const equals = (column: string) =>
+      column === 'email' ? 'app_hidden.lowercase(email) = app_hidden.lowercase($1)' : `${column} = $1`;
+    const [condition, name] = [names.map(equals).join(' or '), names.join(' or ').replace('_', ' ')];
     const found = await client.query<{ id: string; organization: string }>(
       `select t.id::text as id, o.name as organization
        from ${relation} t join app_hidden.organizations o on o.id = t.organization_id where ${condition} order by o.name`,
       [key],
     );
     const [row, ...others] = found.rows;
+    if (!row && isId(key)) return { relation, key };
     if (!row) throw new StartupError(`${relation} has no row with the ${name} ${key}.`);
     if (others.length === 0) return { relation, key: row.id };
     const ids = found.rows.map(({ id, organization }) => `${id} in ${organization}`);
@@ -42,5 +43,4 @@ export async function findRow({ pool }: AuditedDatabase, table: string, key: str
   });
 }
 
-/** Whether it is an id, or a key as JSON. */
-export const isKey = (name: string) => /^(\{.*\}|[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12})$/is.test(name);
+export const isId = (name: string) => /^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i.test(name);

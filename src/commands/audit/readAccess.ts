@@ -2,18 +2,18 @@ import { type ClientBase, escapeLiteral } from 'pg';
 
 /** The access that a database gives: who may do what, in sets by object. */
 export type Access = {
-  /** Columns that a role may use in a command, by `command role table`. `*` stands for whole rows. */
+  /** Columns that a role may use in a command, by `["command", "role", "table"]` as JSON. `*` stands for whole rows. */
   grants: Map<string, Set<string>>;
   /** The roles that may call a function. */
   callers: Map<string, Set<string>>;
   /** `off`, `on, not forced` or `forced`, by table. */
   rowSecurity: Map<string, string>;
   policies: Map<string, Policy>;
-  /** Roles that escape the policies, by `kind object`. */
+  /** Roles that escape the policies, by `["kind", "object"]` as JSON. */
   bypasses: Map<string, Set<string>>;
   /** Text beside policies that affects access, by object: views, functions of policies, definers. */
   definitions: Map<string, string>;
-  /** The principals and rows for which a command succeeded, by `command role table`. */
+  /** The principals and rows for which a command succeeded, by `["command", "role", "table"]` as JSON. */
   outcomes: Map<string, Set<string>>;
   /** Tables for which there is no example row. */
   notProbed: string[];
@@ -69,7 +69,7 @@ const tablesStatement = `
   order by name`;
 
 const grants = `
-  select format('%s %s %s', m.command, m.role, r.name) as name,
+  select jsonb_build_array(m.command, m.role, r.name)::text as name,
     case
       when m.command = 'delete' then array['*']
       when m.columns <> '{}' then m.columns
@@ -87,7 +87,7 @@ const policiesStatement = `
 
 // A change that leaves no trace gives no access.
 const bypasses = `
-  select kind || ' ' || object as name, array_agg(who) as members
+  select jsonb_build_array(kind, object)::text as name, array_agg(who) as members
   from audit.bypasses
   where kind not in ('history', 'owner')
   group by 1`;
@@ -124,7 +124,7 @@ const attempts = (examples: string) => `
   with ${askers},
   ${examples},
   tried as (
-    select format('%s %s %s', m.command, m.role, e.name) as subject,
+    select jsonb_build_array(m.command, m.role, e.name)::text as subject,
       (a.who).principal || ' ' || audit.condition_of(e.relation, e.value) as member,
       audit.attempt(a.who, e.relation, e.value, m.command) as outcome
     from audit.matrix m
