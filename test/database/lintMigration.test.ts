@@ -1,5 +1,9 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { lintMigration } from '../../src/commands/development/lintMigration.ts';
 import { readLaterMigrations } from '../support/laterMigrations.ts';
+import { createMigrationsCopy } from '../support/migrationsCopy.ts';
+import { startProcess } from '../support/process.ts';
 
 test('no migration locks a table for long, rewrites it or breaks those who use it', async () => {
   const files = await readLaterMigrations();
@@ -66,6 +70,42 @@ test.each<[string, string, string]>([
     'drop table if exists app_public.doors, app_public.cards;\ncreate table app_public.doors (id uuid);',
     'drop table if exists app_public.doors, app_public.keys;\ncreate table app_public.doors (id uuid);\ncreate table app_public.keys (id uuid);',
   ],
+  // Names are compared as PostgreSQL understands them.
+  [
+    'ban-drop-table',
+    'drop table if exists app_public.crates;\ncreate table "app_public"."Crates" (id uuid);',
+    'drop table if exists app_public.crates;\ncreate table "app_public"."crates" (id uuid);',
+  ],
+  [
+    'ban-drop-table',
+    'drop table if exists APP_PUBLIC.Crates;\ncreate table app_public."CRATES" (id uuid);',
+    'drop table if exists APP_PUBLIC.Crates cascade;\ncreate unlogged table app_public . U&"\\0063rates" (id uuid);',
+  ],
+  [
+    'ban-drop-table',
+    'set local search_path = app_public;\ndrop table if exists crates;\ncreate table app_hidden.crates (id uuid);',
+    'set local search_path = app_public, pg_temp;\ndrop table if exists crates;\ncreate table "app_public".crates (id uuid);',
+  ],
+  [
+    'ban-drop-table',
+    'drop table if exists crates;\ncreate temporary table crates (id uuid);',
+    'drop table if exists crates;\ncreate table public.crates (id uuid);',
+  ],
+  [
+    'ban-drop-table',
+    'drop table if exists app_public.doors; drop table if exists app_public.cards; create table app_public.doors (id uuid);',
+    'drop table if exists app_public.doors; /* é */ drop table if exists "app_public".keys, app_public."a b"; create table app_public.doors (id uuid); create table app_public.keys as select 1 as one; create table app_public."a b" ();',
+  ],
+  [
+    'ban-drop-table',
+    'create table if not exists app_public.cards ();\ndrop table if exists app_public.cards;',
+    'drop table if exists app_public.doors;\ncreate table if not exists app_public.doors ();',
+  ],
+  [
+    'require-concurrent-index-deletion',
+    'drop index if exists app_public.doors_idx;\ncreate table app_public.doors (id uuid);',
+    'drop index if exists app_public.doors_idx;\ncreate table app_public.doors (id uuid);\ncreate index "doors_idx" on app_public.doors (id);',
+  ],
   [
     'ban-drop-column',
     'alter table app_public.users drop column locale;',
@@ -121,4 +161,44 @@ test.each<[string, string, string]>([
 
   expect(await rules(unsafe)).toContain(rule);
   expect(await rules(safe)).toEqual([]);
+});
+
+test('a table of a committed migration is not one that the file makes', async () => {
+  const sql = 'drop table if exists app_public.cards;\ncreate table app_public.cards (id uuid);';
+
+  expect(await lintMigration(sql, ['create table app_public."cards" (id uuid);'])).toEqual([
+    expect.objectContaining({ rule: 'ban-drop-table', line: 1 }),
+  ]);
+  expect(await lintMigration(sql, ['create table app_public."Cards" (id uuid);'])).toEqual([]);
+});
+
+test('db:commit says when squawk does not run to its end, and commits nothing', async () => {
+  const copy = await createMigrationsCopy();
+  const environment = { PATH: process.env.PATH ?? '', DATA_DIR: '/dev/null/data' };
+  const commit = async () => {
+    const { exited, output } = startProcess(['commit', 'one'], environment, copy.root);
+    return { ...(await exited), stderr: output.stderr };
+  };
+  const squawk = 'node_modules/squawk-cli/js/bin/squawk';
+  await copy.write('migrations/current.sql', 'select 1;');
+
+  // Twin: squawk is content, and the next step fails.
+  expect((await commit()).stderr).toContain('Cannot create the data directory');
+  const config = await copy.read('migrations/squawk.toml');
+  await copy.write('migrations/squawk.toml', 'pg_version = [');
+  const ofConfig = await commit();
+  await copy.write('migrations/squawk.toml', config);
+  await rm(join(copy.root, 'node_modules/squawk-cli'));
+  await mkdir(join(copy.root, 'node_modules/squawk-cli/js/bin'), { recursive: true });
+  await copy.write(squawk, `process.stdout.write('[{"rule_name":', () => process.abort());`);
+  const ofCrash = await commit();
+  await copy.write(squawk, `process.stdout.write('[]', () => process.exit(101));`);
+  const ofCode = await commit();
+
+  for (const { code, stderr } of [ofConfig, ofCrash, ofCode]) {
+    expect(stderr).toMatch(/^squawk, which reads the migration, ended .*and no whole report\./);
+    expect(code).toBe(1);
+  }
+  expect(ofConfig.stderr).toContain('Configuration error');
+  await copy.remove();
 });

@@ -29,9 +29,13 @@ export async function commit(config: Config, [given]: readonly string[], log: Lo
   // A migration that was uncommitted still has its message.
   const message = given ?? /^--! Message: (.+)$/m.exec(text)?.[1];
   if (!message) throw new StartupError('Say what the migration does: npm run db:commit -- "add doors"');
-  requireOrder(await readCommitted());
+  const files = await readCommitted();
+  requireOrder(files);
   await requirePlainCommitted();
-  await refuseUnsafe(text);
+  await refuseUnsafe(
+    text,
+    files.map(({ body }) => body),
+  );
   const database = await openDatabase(config.database, log, { migrates: false });
   const { ownerUrl } = database;
   const shadowUrl = helperUrlOf(ownerUrl, 'shadow');
@@ -91,8 +95,8 @@ async function refuseErrors(ownerUrl: string, text: string): Promise<string[]> {
   });
 }
 
-async function refuseUnsafe(sql: string): Promise<void> {
-  const findings = await lintMigration(sql);
+async function refuseUnsafe(sql: string, committed: readonly string[]): Promise<void> {
+  const findings = await lintMigration(sql, committed);
   if (findings.length === 0) return;
   const lines = findings.flatMap(({ rule, line, message }) => [
     `migrations/current.sql:${line}: ${message} (${rule})`,

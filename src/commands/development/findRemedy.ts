@@ -1,6 +1,7 @@
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import type { Client, DatabaseError } from 'pg';
 import { readCommitted } from '../../database/migrations/committedMigrations.ts';
+import { namedObjects, split } from './statements.ts';
 
 /**
  * Says what to do about an error of PostgreSQL in a migration, as a compiler's help does; null where it knows nothing.
@@ -12,7 +13,7 @@ export async function findRemedy(client: Client, error: DatabaseError, statement
   const { code = '' } = error;
   const names = namesText[code];
   if (names !== undefined) return nearest(namedIn(error), await readNames(client, names));
-  if (isDuplicate(code)) return dropFirst(statement);
+  if (isDuplicate(code)) return dropFirst(client, statement);
   return remedies[code] ?? null;
 }
 
@@ -66,14 +67,14 @@ const isDuplicate = (code: string) => /^(42P0[467]|42710|42723|42701)$/.test(cod
  * An object that the file itself makes is dropped first, since the file runs on every save.
  * One of a committed migration is not dropped.
  */
-async function dropFirst(statement: string): Promise<string | null> {
+async function dropFirst(client: Client, statement: string): Promise<string | null> {
   const [, kind, name, rest = ''] = creation.exec(statement) ?? [];
   if (kind !== undefined && name !== undefined) {
-    const [, table] = /\son\s+([\w."]+)/i.exec(rest) ?? [];
-    const place = /^(policy|trigger)$/i.test(kind) && table ? ` on ${table}` : '';
-    if (await isCommitted(kind, name + place))
+    const [, table] = place.exec(rest) ?? [];
+    const on = /^(policy|trigger)$/i.test(kind) && table ? ` on ${table}` : '';
+    if (await isCommitted(client, statement))
       return 'A committed migration has made it. Choose another name, or change what is there by `alter`.';
-    return `The file runs on every save: put \`drop ${kind.toLowerCase()} if exists ${name}${place};\` at its top.`;
+    return `The file runs on every save: put \`drop ${kind.toLowerCase()} if exists ${name}${on};\` at its top.`;
   }
   const [, table, column] = addition.exec(statement) ?? [];
   if (table === undefined || column === undefined) return null;
@@ -81,15 +82,29 @@ async function dropFirst(statement: string): Promise<string | null> {
   return `The file runs on every save. If it has added the column, put \`${drop}\` at its top. If not, choose another name.`;
 }
 
-async function isCommitted(kind: string, name: string): Promise<boolean> {
-  const words = `${kind} ${name}`.split(/\s+/).map((word) => word.replace(/\W/g, '\\$&'));
-  const made = new RegExp(`^create [^;]*?${words.join('\\s+')}(?![\\w."])`, 'im');
-  return (await readCommitted()).some(({ body }) => made.test(body));
+async function isCommitted(client: Client, statement: string): Promise<boolean> {
+  const { rows } = await client.query<{ schema: string }>('select current_schema() as schema');
+  const namesIn = async (text: string, schema?: string) =>
+    namedObjects(await split(text), schema).flatMap(({ makes }) => makes?.replace(oneNamespace, '') ?? []);
+  const [made] = await namesIn(statement, rows[0]?.schema);
+  for (const { body } of await readCommitted()) if (made && (await namesIn(body)).includes(made)) return true;
+  return false;
 }
 
-const creation =
-  /^create\s+(?:or\s+replace\s+|unique\s+|constraint\s+|unlogged\s+)*(materialized\s+view|table|view|index|sequence|type|domain|function|procedure|schema|role|policy|trigger)\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?([\w."]+)(.*)/is;
-const addition = /^alter\s+table\s+(?:only\s+)?([\w."]+)\s+add\s+(?:column\s+)?(?!constraint\b)([\w"]+)/is;
+/** Kinds of objects of which two cannot have the same name. */
+const oneNamespace = /OBJECT_(TABLE|VIEW|MATVIEW|INDEX|SEQUENCE|TYPE|DOMAIN)/;
+
+/** A name with its schema, each perhaps in quotes. */
+const path = String.raw`((?:"(?:[^"]|"")*"|[\p{L}\p{N}_$.&])+)`;
+const creation = new RegExp(
+  String.raw`^create\s+(?:or\s+replace\s+|unique\s+|constraint\s+|unlogged\s+)*(materialized\s+view|table|view|index|sequence|type|domain|function|procedure|schema|role|policy|trigger)\s+(?:concurrently\s+)?(?:if\s+not\s+exists\s+)?${path}(.*)`,
+  'isu',
+);
+const place = new RegExp(String.raw`\son\s+${path}`, 'iu');
+const addition = new RegExp(
+  String.raw`^alter\s+table\s+(?:only\s+)?${path}\s+add\s+(?:column\s+)?(?!constraint\b)${path}`,
+  'isu',
+);
 
 /** By SQLSTATE: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 const remedies: Readonly<Record<string, string>> = {

@@ -1,4 +1,5 @@
-import { placeOf, split } from './sqlFileError.ts';
+import { placeOf } from './sqlFileError.ts';
+import { split } from './statements.ts';
 
 /**
  * The line of a migration that makes an object or comments on it, or null.

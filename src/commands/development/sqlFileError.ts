@@ -2,10 +2,12 @@ import { relative } from 'node:path';
 import { type Client, DatabaseError } from 'pg';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
 import { withClient } from '../../database/pool/withClient.ts';
+import { StartupError } from '../../errors/startupError.ts';
 import { findRemedy } from './findRemedy.ts';
+import { split } from './statements.ts';
 
-/** PostgreSQL has rejected a file of SQL; the message has the place and the reason. */
-export class SqlFileError extends Error {
+/** PostgreSQL rejects a file of SQL; the message has the place and the reason. */
+export class SqlFileError extends StartupError {
   override name = 'SqlFileError';
 }
 
@@ -82,14 +84,13 @@ async function findFailing(text: string, ownerUrl: string, error: DatabaseError)
   });
 }
 
-/** The statements of a file and where each begins, in characters; PostgreSQL's parser counts bytes. */
-export async function split(text: string): Promise<{ offset: number; sql: string }[]> {
-  const { parse } = await import('libpg-query');
-  const bytes = Buffer.from(text);
-  const { stmts = [] } = await parse(text);
-  return stmts.map(({ stmt_location: start = 0, stmt_len: length }) => {
-    const sql = bytes.subarray(start, length === undefined ? undefined : start + length).toString();
-    const [blank = ''] = /^(\s|--[^\n]*(\n|$)|\/\*[\s\S]*?\*\/)*/.exec(sql) ?? [];
-    return { offset: [...bytes.subarray(0, start).toString(), ...blank].length, sql: sql.slice(blank.length) };
-  });
+/** @throws {SqlFileError} when a file without a transaction has several statements: PostgreSQL runs these in one transaction */
+export async function requireOneStatement(file: string, text: string): Promise<void> {
+  if (!isWithoutTransaction(text)) return;
+  // PostgreSQL says what is wrong with a text that is not parsed.
+  const [, second] = await split(text).catch(() => []);
+  if (!second) return;
+  const { line } = placeOf(text, second.offset);
+  const message = 'After `--! no-transaction` there is one statement. Put this one into a migration of its own.';
+  throw new SqlFileError([`${relative(process.cwd(), file)}:${line}: ${message}`, ...sourceOf(text, line)].join('\n'));
 }
