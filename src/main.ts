@@ -131,15 +131,15 @@ async function migrate(): Promise<void> {
   const config = loadConfig(process.env, 'migrate');
   const log = createLog(config.logLevel);
   const { database } = config;
-  if (database.kind === 'embedded') {
-    // It is migrated whenever it is opened.
-    const { openDatabase } = await import('./database/openDatabase.ts');
-    await (await openDatabase(database, log)).close();
-  } else {
+  if (database.kind === 'own') {
     const { migrate } = await import('./database/migrations/migrate.ts');
     await migrate(ownUrls(database), log);
   }
-  console.log('The database has every migration.');
+  // An embedded one is migrated whenever it is opened.
+  const { withDatabase } = await import('./database/openDatabase.ts');
+  const { readAhead } = await import('./database/migrations/appliedMigrations.ts');
+  const ahead = await withDatabase(config, (owner) => readAhead(owner));
+  console.log(ahead ?? 'The database has every migration.');
 }
 
 /** `npm run token <whose>` */

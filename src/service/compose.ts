@@ -6,6 +6,7 @@ import { createAuthzenEndpoints } from '../authzen/endpoint.ts';
 import { createMetadataRouter } from '../authzen/metadata.ts';
 import type { Config } from '../config.ts';
 import { createSecrets, type Secrets } from '../crypto/secrets.ts';
+import { readAhead } from '../database/migrations/appliedMigrations.ts';
 import { readMigrations, watchMigrations } from '../database/migrations/watchMigrations.ts';
 import { fullDiskNotice } from '../database/pool/logUnavailable.ts';
 import type { StoredOperations } from '../graphql/document/storedOperations.ts';
@@ -77,7 +78,7 @@ export async function composeApp(context: AppDependencies) {
   const feedLag = config.metricsPort === undefined ? null : watchFeedLag(oauthPool, log);
   if (feedLag) context.metrics.watchFeedLag(feedLag.get);
 
-  let { schema } = first;
+  let { schema, ahead } = first;
   const webhooks = sendWebhooks(context, secrets, () => schema.extensions.changeNaming as Naming);
   const swapGeneration = async (): Promise<SchemaChange> => {
     const next = await createGeneration(context, secrets);
@@ -85,7 +86,7 @@ export async function composeApp(context: AppDependencies) {
     pool.evictAll();
     oauthPool.evictAll();
     const before = schema;
-    schema = next.schema;
+    ({ schema, ahead } = next);
     return { before, after: schema };
   };
   // A later call must read the database later.
@@ -103,7 +104,7 @@ export async function composeApp(context: AppDependencies) {
     /** Hot swap: builds the graph from the database's present catalogue. If that fails, the old one stays. */
     reload: reloads.run,
     /** A message for the operator of a service that is ready; null when there is none. */
-    notice: () => fullDiskNotice(log) ?? (webhooks?.isCopy() ? copyNotice : null),
+    notice: () => fullDiskNotice(log) ?? (webhooks?.isCopy() ? copyNotice : ahead),
     /** Completes the open streams, and refuses new ones. */
     endStreams: hotSwap.endStreams,
     async stop(): Promise<void> {
@@ -166,8 +167,10 @@ function serialized<Result>(task: () => Promise<Result>) {
 async function createGeneration(
   context: AppDependencies,
   secrets: Secrets,
-): Promise<SchemaGeneration & { readonly schema: GraphQLSchema }> {
+): Promise<SchemaGeneration & { readonly schema: GraphQLSchema; readonly ahead: string | null }> {
   const { config, pool, oauthPool, replica, authUrl, keys, operations, log } = context;
+  const ahead = await readAhead(pool);
+  if (ahead !== null) log.warn({ reason: ahead }, 'the database is newer than this version');
   const showCompiling = (isCompiling: boolean) => context.metrics.compilation.set(Number(isCompiling));
   const graph = await buildGraph(pool, compilationOptions(config, log, showCompiling));
   const { schema } = graph;
@@ -195,7 +198,7 @@ async function createGeneration(
     replica?.invalidate();
     const pages = await createPagesRouter({ ...context, pool: oauthPool, schema });
     if (context.warmsUp) await warmUp({ config, pool, replicaPool: null, secrets, graph, log });
-    return { schema, graphql, pages, endStreams, release };
+    return { schema, ahead, graphql, pages, endStreams, release };
   } catch (error) {
     await release();
     throw error;

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Client, type Pool } from 'pg';
+import { readAhead } from '../../src/database/migrations/appliedMigrations.ts';
 import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
 import { migrate, migrationsAreCurrent } from '../../src/database/migrations/migrate.ts';
 import { migrationProgress } from '../../src/database/migrations/migrationProgress.ts';
@@ -7,6 +8,7 @@ import { createOwnerPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { asLogin, inDatabase } from '../support/logins.ts';
+import { startProcess } from '../support/process.ts';
 
 const log = createLog('silent');
 
@@ -164,6 +166,30 @@ describe('migrating', () => {
 
     await expect(refused).rejects.toThrow('row-level security');
     await asAdministrator(`drop role ${bypassing}`);
+  });
+
+  it('says what a newer version has run, and nothing when the files are the newer ones', async () => {
+    const newer = 'insert into graphile_migrate.migrations (hash, filename) values ($1, $1)';
+    const printed = async () => {
+      const { ownerUrl, authUrl } = urls;
+      const { exited, output } = startProcess(['migrate'], {
+        PATH: process.env.PATH ?? '',
+        DATABASE_URL: ownerUrl,
+        AUTH_DATABASE_URL: authUrl,
+      });
+      return { ...(await exited), stdout: output.stdout };
+    };
+    expect(await readAhead(database.owner)).toBeNull();
+
+    for (const name of ['999999.sql', '999998.sql']) await database.owner.query(newer, [name]);
+
+    expect(await printed()).toEqual({
+      code: 0,
+      signal: null,
+      stdout: 'The database has every migration of this version, and 999998.sql, 999999.sql of a newer one.\n',
+    });
+    await database.owner.query(`delete from graphile_migrate.migrations where filename ~ '^99'`);
+    expect(await printed()).toMatchObject({ code: 0, stdout: 'The database has every migration.\n' });
   });
 
   it('tells the authenticator whether the database is behind', async () => {

@@ -52,6 +52,22 @@ describe('readiness', () => {
     expect(await readiness(service)).toEqual([200, { status: 'ready' }]);
   });
 
+  it('stays beside migrations of a newer version, and names them', async () => {
+    await database.owner.query(
+      `insert into graphile_migrate.migrations (hash, filename) values ('x', '999999.sql'); notify graph_query_service_migrations`,
+    );
+    await until(async () => (await readiness(service))[1].notice !== undefined);
+    expect(await readiness(service)).toEqual([
+      200,
+      { status: 'ready', notice: 'The database has every migration of this version, and 999999.sql of a newer one.' },
+    ]);
+
+    await database.owner.query(
+      `delete from graphile_migrate.migrations where filename = '999999.sql'; notify graph_query_service_migrations`,
+    );
+    await until(async () => (await readiness(service))[1].notice === undefined);
+  });
+
   it('goes while the rights of its roles are missing', async () => {
     await database.owner.query('revoke usage on schema app_public from graph_app');
     const reason = expect.stringContaining('restored without them (--no-acl)');
@@ -151,7 +167,9 @@ describe('a server on a database without migrations', () => {
   });
 });
 
-async function readiness(service: TestService): Promise<[number, { status: string; reason?: string }]> {
+type Answer = { status: string; reason?: string; notice?: string };
+
+async function readiness(service: TestService): Promise<[number, Answer]> {
   const response = await fetch(`${service.url}/readyz`);
-  return [response.status, (await response.json()) as { status: string; reason?: string }];
+  return [response.status, (await response.json()) as Answer];
 }
