@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import { availableParallelism, constants } from 'node:os';
-import type { DevelopmentCommand } from './commands/development/runDevelopmentCommand.ts';
+import type { DevelopmentCommand, PlainCommand } from './commands/help.ts';
 import { reportFailure } from './commands/reportFailure.ts';
 import { type Config, ConfigError, loadConfig, ownUrls } from './config.ts';
 import { describeFailure, explainFailure } from './errors/explainFailure.ts';
@@ -24,7 +24,8 @@ if (/^(prefer|allow)$/.test(process.env.PGSSLMODE ?? '')) delete process.env.PGS
 
 const commands = new Map(
   Object.entries({
-    ...{ serve, worker, migrate, admin, audit, dev, token },
+    ...{ serve: plain(serve), worker: plain(worker), migrate: plain(migrate), dev: plain(dev) },
+    ...{ token, admin, audit },
     ...{ commit: develop, uncommit: develop, rehash: develop, reset: develop, status: develop, schema: develop },
     '--help': async () => console.log((await import('./commands/help.ts')).helpText()),
   }),
@@ -40,21 +41,22 @@ for (const signal of ['SIGUSR1', 'SIGUSR2']) process.on(signal, () => undefined)
 const command = commands.get(name);
 try {
   if (!command) throw new StartupError(`There is no command ${name}; there are ${[...commands.keys()].join(', ')}.`);
-  if (!(await printHelp())) {
-    if (process.stderr.isTTY && cluster.isPrimary) (await import('./commands/progress.ts')).showMigrations();
-    await command(args);
-  }
+  if (process.stderr.isTTY && cluster.isPrimary) (await import('./commands/progress.ts')).showMigrations();
+  await command(args);
 } catch (error) {
   process.exit(reportFailure(error, process.env.LOG_LEVEL));
 }
 
-/** Prints what a command does, with an example. `admin` and `audit` have further commands, and print their own. */
-async function printHelp(): Promise<boolean> {
-  if (!args.includes('--help') || name === 'admin' || name === 'audit') return false;
-  const { commandHelps, commandHelpText } = await import('./commands/help.ts');
-  const help = commandHelps[name];
-  if (help) console.log(commandHelpText(help));
-  return help !== undefined;
+/** A command that takes no arguments. */
+function plain(run: () => Promise<void>): () => Promise<void> {
+  return async () => {
+    if (args.length > 0) await readArguments();
+    await run();
+  };
+}
+
+async function readArguments() {
+  return (await import('./commands/help.ts')).readArguments(name as PlainCommand, args);
 }
 
 /** `npm start` */
@@ -143,10 +145,11 @@ async function migrate(): Promise<void> {
 }
 
 /** `npm run token <whose>` */
-async function token(args: string[]): Promise<void> {
+async function token(): Promise<void> {
+  const { operands } = await readArguments();
   const { database } = loadConfig(process.env, 'migrations');
   const { requestDemoToken } = await import('./commands/requestDemoToken.ts');
-  console.log(await requestDemoToken(database, args));
+  console.log(await requestDemoToken(database, operands[0]));
 }
 
 /** `npm run admin -- <args>` */
@@ -178,10 +181,12 @@ async function dev(): Promise<void> {
 /** `npm run db:commit`, `db:uncommit`, `db:rehash`, `db:reset`, `db:status` and `schema:update` */
 async function develop(): Promise<void> {
   const command = name as DevelopmentCommand;
-  if (command === 'reset' || command === 'uncommit') refuseInProduction();
-  const config = loadConfig(process.env, command === 'reset' ? 'migrate' : 'migrations');
   const { runDevelopmentCommand } = await import('./commands/development/runDevelopmentCommand.ts');
-  process.exit(await runDevelopmentCommand(command, args, config, console.log));
+  const load = () => {
+    if (command === 'reset' || command === 'uncommit') refuseInProduction();
+    return loadConfig(process.env, command === 'reset' ? 'migrate' : 'migrations');
+  };
+  process.exit(await runDevelopmentCommand(command, args, load, console.log));
 }
 
 function refuseInProduction(): void {

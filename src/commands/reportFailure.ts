@@ -1,3 +1,4 @@
+import { CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
 import { describeFailure, explainFailure } from '../errors/explainFailure.ts';
 import { SchemaError } from '../errors/schemaError.ts';
@@ -10,10 +11,12 @@ import { WorkerFailed } from '../workers/followWorker.ts';
  * The stack is logged at `debug` only.
  *
  * @param logLevel LOG_LEVEL, which may be wrong
- * @returns the exit code
+ * @returns the exit code: 64 and 78 are `EX_USAGE` and `EX_CONFIG` of sysexits.h
  */
 export function reportFailure(error: unknown, logLevel?: string): number {
   if (error instanceof WorkerFailed) return error.exitCode;
+  // It has printed everything already. `--help` ends this way, too.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 64;
   process.stderr.write(`${textOf(error)}\n`);
   if (logLevel === 'debug' || logLevel === 'trace') createLog(logLevel).debug({ error }, 'the command failed');
   return error instanceof ConfigError ? 78 : 1;

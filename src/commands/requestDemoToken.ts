@@ -12,13 +12,12 @@ import { type DemoEnvironment, demoEnvironmentFile } from '../service/demoEnviro
  * @param whose `app` unless given, `basic`, `external`, or a person's e-mail address
  * @throws {StartupError} which says how else to get one
  */
-export async function requestDemoToken(database: DatabaseConfig, [whose = 'app', ...more]: string[]): Promise<string> {
+export async function requestDemoToken(database: DatabaseConfig, whose = 'app'): Promise<string> {
   if (database.kind === 'own')
     throw new StartupError('Only the demo has these tokens; docs/oauth.md says how a client of yours gets one.');
   const environment = await readEnvironment(database.dataDir);
-  const form = more.length === 0 ? formOf(whose, environment) : null;
-  if (!form)
-    throw new StartupError(`npm run -s token [app|basic|external|EMAIL]: there is no ${[whose, ...more].join(' ')}.`);
+  const form = formOf(whose, environment);
+  if (!form) throw new StartupError(`npm run -s token [app|basic|external|EMAIL]: there is no ${whose}.`);
   const { BASE_URL: url } = environment;
   const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) }).catch(() => {
     throw new StartupError(`No service answers at ${url}; start it by npm start.`);

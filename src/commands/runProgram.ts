@@ -1,9 +1,10 @@
 import { type Command, CommanderError } from 'commander';
+import { reportFailure } from './reportFailure.ts';
 
 /**
  * Runs a program, whose mistakes in usage are thrown (`exitOverride`).
  *
- * @returns the exit code: 64, `EX_USAGE` of sysexits.h, for wrong usage
+ * @returns the exit code
  * @throws any error of a command
  */
 export async function runProgram(program: Command, args: readonly string[]): Promise<number> {
@@ -12,7 +13,6 @@ export async function runProgram(program: Command, args: readonly string[]): Pro
     return 0;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
-    // The program has printed everything already. `--help` ends this way, too.
-    return error.exitCode === 0 ? 0 : 64;
+    return reportFailure(error);
   }
 }

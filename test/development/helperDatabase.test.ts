@@ -89,7 +89,7 @@ test('a helper that was left over is made anew; what has no mark is left alone, 
       { DATABASE_URL: ownerUrl, AUTH_DATABASE_URL: otherDatabase(process.env.TEST_AUTH_URL ?? '', name) },
       'migrate',
     );
-    await expect(reset(config, ['--erase', name], createLog('silent'))).rejects.toThrow(
+    await expect(reset(config, { erase: name }, createLog('silent'))).rejects.toThrow(
       /^The database "gqs_draft_[0-9a-f]{16}" has no mark of this service, and is left alone\. Rename it, or drop it/,
     );
     expect(await rowsOf(databaseName(helper))).toEqual([{ note: 'kept' }]);

@@ -250,7 +250,7 @@ describe('npm start without a database', () => {
   }
 
   /** What the command does in its process. */
-  const requestToken = (args: string[]) => requestDemoToken({ kind: 'embedded', dataDir }, args);
+  const requestToken = ([whose]: string[]) => requestDemoToken({ kind: 'embedded', dataDir }, whose);
 
   /** `npm run -s token`, from another terminal. */
   async function runToken(...args: string[]) {

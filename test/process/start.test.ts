@@ -1,7 +1,7 @@
 import { access, cp, mkdir, realpath, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
-import { type CommandHelp, commandHelps, commandHelpText } from '../../src/commands/help.ts';
+import { commandHelps } from '../../src/commands/help.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { startProcess } from '../support/process.ts';
@@ -30,12 +30,48 @@ describe('starting', () => {
     expect(names.split(', ').toSorted()).toEqual(Object.keys(commandHelps).toSorted());
   });
 
-  it.each(['commit', 'reset'])('%s --help shows an example, and does nothing else', async (name) => {
-    const started = startProcess([name, '--help'], { PATH, DATA_DIR: '/nonexistent/data' });
+  it.each(Object.entries(commandHelps))('%s --help shows an example, and does nothing else', async (name, help) => {
+    const started = startProcess([name, '--help'], { PATH, DATA_DIR: '/nonexistent/data', NODE_ENV: 'production' });
 
     expect(await started.exited).toEqual({ code: 0, signal: null });
-    expect(started.output.stdout).toBe(`${commandHelpText(commandHelps[name] as CommandHelp)}\n`);
-    expect(started.output.stdout).toContain(`Example:\n  npm run db:${name}`);
+    expect(started.output.stderr).toBe('');
+    if (name === 'admin' || name === 'audit') expect(started.output.stdout).toContain(`Usage: ${name} `);
+    else
+      expect(started.output.stdout).toMatch(new RegExp(`^Usage: .*[^]*\\nExample:\\n  ${help.example.slice(0, 20)}`));
+  });
+
+  it.each([
+    [['commit', 'add', 'doors'], 'too many arguments'],
+    [['commit', '--foo'], "unknown option '--foo'"],
+    [['uncommit', '--databse', 'graph'], "unknown option '--databse'\n(Did you mean --database?)"],
+    [['uncommit', 'a.sql', 'b.sql'], 'too many arguments'],
+    [['reset', '--erase'], "option '--erase <name>' argument missing"],
+    [['reset', 'graph'], 'too many arguments'],
+    [['status', '--verbose'], "unknown option '--verbose'"],
+    [['rehash', 'all'], 'too many arguments'],
+    [['schema', '--check'], "unknown option '--check'"],
+    [['migrate', '--dry-run'], "unknown option '--dry-run'"],
+    [['dev', '--port', '1'], "unknown option '--port'"],
+    [['worker', 'twice'], 'too many arguments'],
+    [['serve', '--port', '1'], "unknown option '--port'"],
+    [['token', 'app', 'basic'], 'too many arguments'],
+  ])('%j is wrong usage, and does nothing', async (args, message) => {
+    const started = startProcess(args, { PATH, DATA_DIR: '/nonexistent/data', LOG_LEVEL: 'loud' });
+
+    expect(await started.exited).toEqual({ code: 64, signal: null });
+    expect(started.output.stdout).toBe('');
+    expect(started.output.stderr).toContain(message);
+    expect(started.output.stderr).toContain('Usage: npm ');
+  });
+
+  it.each([
+    [['reset', '--erase', 'production'], '--erase production names a database of your own'],
+    [['uncommit', '--database', 'production'], '--database production names a database of your own'],
+  ])('%j without DATABASE_URL leaves the embedded database alone', async (args, message) => {
+    const started = startProcess(args, { PATH, DATA_DIR: '/nonexistent/data' });
+
+    expect(await started.exited).toEqual({ code: 1, signal: null });
+    expect(started.output.stderr).toContain(`${message}, and DATABASE_URL is not set.`);
   });
 
   it('says in one line that the port is taken', async () => {

@@ -5,6 +5,7 @@ import { calculateHash } from 'graphile-migrate/dist/hash.js';
 import type * as apply from '../../src/commands/development/applyCurrent.ts';
 import { blankCurrent } from '../../src/commands/development/migrations.ts';
 import type * as development from '../../src/commands/development/runDevelopmentCommand.ts';
+import type { DevelopmentCommand } from '../../src/commands/help.ts';
 import type { Config } from '../../src/config.ts';
 import type * as migrate from '../../src/database/migrations/migrate.ts';
 import { createSourceCopy, program } from './sourceCopy.ts';
@@ -17,11 +18,7 @@ export type MigrationsCopy = {
   /** As `npm run dev` does when `current.sql` is saved. */
   readonly applyCurrent: typeof apply.applyCurrent;
   /** Runs a command of `npm run db:…`. */
-  run(
-    command: development.DevelopmentCommand,
-    args: readonly string[],
-    config: Config,
-  ): Promise<{ code: number; lines: string[] }>;
+  run(command: DevelopmentCommand, args: readonly string[], config: Config): Promise<{ code: number; lines: string[] }>;
   /** Commits a migration as on a branch of its own, after the one that is named or the last. @returns its file's name */
   commit(message: string, sql: string, after?: string): Promise<string>;
   /** The names in `migrations/committed`. */
@@ -61,7 +58,12 @@ export async function createMigrationsCopy(): Promise<MigrationsCopy> {
         'src/commands/development/runDevelopmentCommand.ts',
       );
       const lines: string[] = [];
-      const code = await runDevelopmentCommand(command, args, config, (line) => lines.push(line));
+      const code = await runDevelopmentCommand(
+        command,
+        args,
+        () => config,
+        (line) => lines.push(line),
+      );
       return { code, lines };
     },
     commit,

@@ -28,19 +28,19 @@ afterAll(async () => {
 });
 
 test('it must be named', async () => {
-  await expect(reset(config, [], log)).rejects.toThrow(`npm run db:reset -- --erase ${name}`);
-  await expect(reset(config, ['--erase', 'another'], log)).rejects.toThrow('This drops the database');
+  await expect(reset(config, {}, log)).rejects.toThrow(`npm run db:reset -- --erase ${name}`);
+  await expect(reset(config, { erase: 'another' }, log)).rejects.toThrow('This drops the database');
   expect(await isKept()).toBe(true);
 });
 
 test('it stays while there are sessions in it, and goes when there are none', async () => {
   await withLogin(ownerUrl, () =>
-    expect(reset(config, ['--erase', name], log)).rejects.toThrow('Another session uses the database'),
+    expect(reset(config, { erase: name }, log)).rejects.toThrow('Another session uses the database'),
   );
   expect(await isKept()).toBe(true);
   expect(await databases()).toEqual([name]);
 
-  await reset(config, ['--erase', name], log);
+  await reset(config, { erase: name }, log);
 
   expect(await isKept()).toBe(false);
   expect(await databases()).toEqual([name]);

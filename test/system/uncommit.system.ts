@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { blankCurrent } from '../../src/commands/development/migrations.ts';
-import type { DevelopmentCommand } from '../../src/commands/development/runDevelopmentCommand.ts';
+import type { DevelopmentCommand } from '../../src/commands/help.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -208,6 +208,10 @@ test("a database of one's own must be named, and is refused in production", asyn
   const database = new URL(logins.ownerUrl).pathname.slice(1);
 
   await expect(run('uncommit')).rejects.toThrow(`npm run db:uncommit -- --database ${database}`);
+  const embedded = { DATA_DIR: '/nonexistent/data' };
+  await expect(copy.run('uncommit', ['--database', database], loadConfig(embedded, 'migrations'))).rejects.toThrow(
+    `--database ${database} names a database of your own, and DATABASE_URL is not set.`,
+  );
   const environment = { PATH: process.env.PATH ?? '', DATABASE_URL: logins.ownerUrl, NODE_ENV: 'production' };
   const { exited, output } = startProcess(['uncommit', '--database', database], environment, copy.root);
   expect([(await exited).code, output.stderr]).toEqual([1, expect.stringContaining('NODE_ENV is production')]);

@@ -24,7 +24,7 @@ import { locateError, sourceOf } from './sqlFileError.ts';
  * @throws {StartupError} when a migration fails, or the new one is unsafe, adds an error to `audit.findings` or makes a schema that cannot
  * be built. Then nothing is committed
  */
-export async function commit(config: Config, [given]: readonly string[], log: Log): Promise<string[]> {
+export async function commit(config: Config, given: string | undefined, log: Log): Promise<string[]> {
   const text = await readCurrent();
   // A migration that was uncommitted still has its message.
   const message = given ?? /^--! Message: (.+)$/m.exec(text)?.[1];

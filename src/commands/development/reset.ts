@@ -13,15 +13,16 @@ import { databaseName, otherDatabase, withMigrationLock } from './migrations.ts'
  *
  * @throws {StartupError} when a migration fails, or an external database has sessions. Then the database stays
  */
-export async function reset(config: Config, args: readonly string[], log: Log): Promise<string[]> {
+export async function reset(config: Config, { erase }: { erase?: string }, log: Log): Promise<string[]> {
+  const isOwn = config.database.kind === 'own';
+  if (!isOwn && erase !== undefined)
+    throw new StartupError(`--erase ${erase} names a database of your own, and DATABASE_URL is not set.`);
   const database = await openDatabase(config.database, log, { migrates: false });
   try {
     const { ownerUrl, authUrl, oauthUrl } = database;
     const name = databaseName(ownerUrl);
-    const isOwn = config.database.kind === 'own';
-    if (isOwn && args.join(' ') !== `--erase ${name}`) {
+    if (isOwn && erase !== name)
       throw new StartupError(`This drops the database and all that it holds: npm run db:reset -- --erase ${name}`);
-    }
     const draftUrl = helperUrlOf(ownerUrl, 'draft');
     const inDraft = (url: string) => otherDatabase(url, databaseName(draftUrl));
     await createHelper(ownerUrl, draftUrl);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { rm, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import { type ClientBase, DatabaseError } from 'pg';
 import type { Config } from '../../config.ts';
 import { readApplied } from '../../database/migrations/appliedMigrations.ts';
@@ -22,21 +22,22 @@ import { countReleased, readReleases } from './releasedMigrations.ts';
  *
  * @throws {StartupError} when a change would be lost, or others have run it, as those of a release: nothing is changed then
  */
-export async function uncommit(config: Config, args: readonly string[], log: Log): Promise<string[]> {
-  const { values, positionals } = parseArgs({
-    args: [...args],
-    options: { database: { type: 'string' } },
-    strict: false,
-  });
-  if (positionals.length > 1) throw new StartupError('Name one migration: npm run db:uncommit -- <file>');
+export async function uncommit(
+  config: Config,
+  given: { readonly file: string | undefined; readonly database?: string },
+  log: Log,
+): Promise<string[]> {
+  const isOwn = config.database.kind === 'own';
+  if (!isOwn && given.database !== undefined)
+    throw new StartupError(`--database ${given.database} names a database of your own, and DATABASE_URL is not set.`);
   const database = await openDatabase(config.database, log, { migrates: false });
   const name = databaseName(database.ownerUrl);
   try {
-    if (config.database.kind === 'own' && values.database !== name)
+    if (isOwn && given.database !== name)
       throw new StartupError(`If ${name} is yours alone: npm run db:uncommit -- --database ${name}`);
     const taken = await withMigrationLock(database.ownerUrl, async (owner) => {
       await requireBlank();
-      const migration = await choose(await readCommitted(), positionals[0]);
+      const migration = await choose(await readCommitted(), given.file);
       await requireUnreleased(migration);
       await forget(owner, migration);
       await moveToCurrent(migration);

@@ -9,7 +9,7 @@ import { withShadow } from './shadow.ts';
  * `npm run schema:update`: writes the golden files from the committed migrations.
  * The contents of the developer's own database do not matter.
  */
-export async function updateSchema(config: Config, _args: readonly string[], log: Log): Promise<string[]> {
+export async function updateSchema(config: Config, log: Log): Promise<string[]> {
   const { ownerUrl, close } = await openDatabase(config.database, log, { migrates: false });
   const stale = await withShadow(ownerUrl, ({ url }) => staleGoldenFiles(url)).finally(close);
   for (const file of stale) await write(file);
