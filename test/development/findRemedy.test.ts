@@ -67,6 +67,30 @@ test.each([
     'create table app_public.other_units (); drop table app_public.other_units;',
   ],
   [
+    'a table of a committed migration, by another spelling',
+    'create table "app_public".U&"\\0075nits" ();',
+    'Help: A committed migration has made it.',
+    'create table app_public."Units" (); drop table app_public."Units";',
+  ],
+  [
+    'a table of a committed migration, by the search path',
+    'set local search_path = app_public; create view units as select 1 as one;',
+    'Help: A committed migration has made it.',
+    'set local search_path = app_public; create view spare_units as select 1 as one; drop view spare_units;',
+  ],
+  [
+    'a function of a committed migration, with a synonym of its type',
+    'create function oauth.purge_sessions("limit" int4) returns int language sql as $$ select 1 $$;',
+    'Help: A committed migration has made it.',
+    'create function oauth.purge_sessions(text) returns int language sql as $$ select 1 $$; drop function oauth.purge_sessions(text);',
+  ],
+  [
+    'a name that is quoted',
+    'create table app_public."Spare Doors" (); create table app_public."Spare Doors" ();',
+    `${drop} \`drop table if exists app_public."Spare Doors";\` at its top.`,
+    'create table app_public."Spare Doors" (); drop table if exists app_public."Spare Doors"; create table app_public."Spare Doors" (); drop table app_public."Spare Doors";',
+  ],
+  [
     'a policy of a committed migration',
     'create policy select_graph_user on app_public.units using (true);',
     'Help: A committed migration has made it.',
@@ -101,6 +125,12 @@ test.each([
     'create index concurrently units_label_idx on app_public.units (name);',
     'Help: Put `--! no-transaction` into the first line of the file, and nothing else beside this statement.',
     '--! no-transaction\ncreate index concurrently units_label_idx on app_public.units (name);',
+  ],
+  [
+    'two statements without a transaction',
+    '--! no-transaction\ncreate index concurrently units_name_idx on app_public.units (name);\n\n-- Another.\ndrop index concurrently app_public.units_name_idx;',
+    'migrations/current.sql:5: After `--! no-transaction` there is one statement. Put this one into a migration of its own.\n     5 | drop index',
+    '--! no-transaction\n-- One; and no other.\ndrop index concurrently if exists app_public.units_name_idx;\n',
   ],
   [
     'a rule that rows break',

@@ -84,6 +84,11 @@ test('a helper that was left over is made anew; what has no mark is left alone, 
     await createHelper(ownerUrl, helper);
     await dropHelper(ownerUrl, helper);
 
+    // As a command leaves it that is killed between two statements.
+    await asAdministrator(`create database ${escapeIdentifier(databaseName(helper))}`);
+    await createHelper(ownerUrl, helper);
+    await dropHelper(ownerUrl, helper);
+
     await create(databaseName(helper));
     const config = loadConfig(
       { DATABASE_URL: ownerUrl, AUTH_DATABASE_URL: otherDatabase(process.env.TEST_AUTH_URL ?? '', name) },

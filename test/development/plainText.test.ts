@@ -1,8 +1,9 @@
 // Files of migrations as editors and git of other systems write them.
-import { chmod, readFile, writeFile } from 'node:fs/promises';
+import { chmod, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { calculateHash } from 'graphile-migrate/dist/hash.js';
+import { blankCurrent } from '../../src/commands/development/migrations.ts';
 import { loadConfig } from '../../src/config.ts';
 import type * as migrations from '../../src/database/migrations/committedMigrations.ts';
 import { createLog } from '../../src/log.ts';
@@ -108,12 +109,29 @@ test('committed files have the same hashes and run as they do without, and db:re
   expect(await readCommitted()).toEqual(before);
   expect(before.every(({ isIntact }) => isIntact)).toBe(true);
   expect(await bodyOf('farewell')).toBe(body);
-  await copy.write('migrations/current.sql', sql('adieu'));
-  await expect(run('commit', 'adieu')).rejects.toThrow(
-    /^migrations\/committed\/000001\S+ has a byte order mark or line ends of Windows \(CRLF\); `npm run db:rehash`/,
-  );
   expect(await run('rehash')).toEqual(['The hashes are right.']);
   for (const [path, text] of bytes) expect(await readFile(path, 'utf8')).toBe(text);
+});
+
+test.each([
+  ['has its text still, it is undone', (text: string) => text, []],
+  ['is empty, it is ended', () => '', []],
+  ['has another text, it is ended', () => sql('other'), ['other']],
+])('when db:commit was killed, and current.sql %s', async (_, currentOf, others) => {
+  const before = await copy.committed();
+  const name = await copy.commit('move', sql('moved'));
+  const moving = join(copy.root, 'migrations/committed', name);
+  await rename(moving, `${moving}.moving`);
+  await copy.write('migrations/current.sql', currentOf(sql('moved')));
+
+  await run('commit', 'move');
+
+  const added = (await copy.committed()).filter((file) => !before.includes(file));
+  const texts = await Promise.all(added.map((file) => copy.read(`migrations/committed/${file}`)));
+  expect(texts.map((text) => /create function app_hidden\.(\w+)/.exec(text)?.[1])).toEqual(['moved', ...others]);
+  for (const each of ['moved', ...others]) expect(await bodyOf(each)).toBe(body);
+  expect(['', blankCurrent]).toContain((await copy.read('migrations/current.sql')).trim());
+  await expect(run('commit', 'move')).rejects.toThrow('current.sql has no statement: there is nothing to commit.');
 });
 
 test('a committed file that was changed does not run, and is named', async () => {

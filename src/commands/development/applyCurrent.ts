@@ -20,6 +20,7 @@ export async function applyCurrent(ownerUrl: string): Promise<void> {
     await runCurrent(ownerUrl);
   } catch (error) {
     if (error instanceof DatabaseError) throw await locateError(currentFile, text, error, ownerUrl);
+    if (error instanceof SqlFileError) throw error;
     throw new SqlFileError(`${currentFile}: ${describeFailure(error)}`, { cause: error });
   }
 }

@@ -9,7 +9,7 @@ import { databaseName, otherDatabase } from './migrations.ts';
 /**
  * Helper database: one that a command makes beside the developer's own, and drops.
  * Its name is a digest of the other's. PostgreSQL cuts a name at 63 bytes, and so would make `<a long name>_shadow` the name of the
- * developer's own. A comment marks it; a database without the comment stays.
+ * developer's own. A comment marks it; a database without the comment stays, unless it is empty.
  */
 export function helperUrlOf(ownerUrl: string, purpose: 'shadow' | 'draft'): string {
   return otherDatabase(ownerUrl, `gqs_${purpose}_${hash('sha256', databaseName(ownerUrl)).slice(0, 16)}`);
@@ -26,11 +26,11 @@ export async function createHelper(ownerUrl: string, helperUrl: string): Promise
 export async function dropHelper(ownerUrl: string, helperUrl: string): Promise<void> {
   const name = escapeIdentifier(databaseName(helperUrl));
   const isMarked = await readMark(ownerUrl, databaseName(helperUrl));
-  if (isMarked === false) {
+  if (isMarked === false && !(await isEmpty(helperUrl))) {
     const remedy = `Rename it, or drop it if a command was killed: drop database ${name}`;
     throw new StartupError(`The database ${name} has no mark of this service, and is left alone. ${remedy}`);
   }
-  if (isMarked) await asRoot(ownerUrl, `drop database if exists ${name}`);
+  if (isMarked !== null) await asRoot(ownerUrl, `drop database if exists ${name}`);
 }
 
 /** The helper becomes the database itself. */
@@ -65,6 +65,15 @@ async function readMark(ownerUrl: string, name: string): Promise<boolean | null>
   );
   return rows[0]?.isMarked ?? null;
 }
+
+/** As a command leaves it that was killed before it could mark it: PostgreSQL numbers its own objects below 16384. */
+const isEmpty = (url: string): Promise<boolean> =>
+  withClient(url, async (client) => {
+    const text = ['pg_class', 'pg_proc', 'pg_type', 'pg_namespace'].map(
+      (table) => `select from ${table} where oid >= 16384`,
+    );
+    return (await client.query(text.join(' union all '))).rowCount === 0;
+  });
 
 /** SQLSTATE 42501, insufficient privilege, and 55006, object in use. */
 function explain(error: unknown): string {

@@ -1,5 +1,7 @@
+import { chmod, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Settings, watch } from 'graphile-migrate';
+import { parseMigrationText } from 'graphile-migrate/dist/migration.js';
 import type { Client } from 'pg';
 import { isWithoutTransaction, quiet, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
 import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../../database/migrations/lockRetries.ts';
@@ -9,6 +11,7 @@ import { requireOwnHistory, requireServer, runCommitted } from '../../database/m
 import { withClient } from '../../database/pool/withClient.ts';
 import { hasCode } from '../../errors/hasCode.ts';
 import { createLog } from '../../log.ts';
+import { requireOneStatement } from './sqlFileError.ts';
 
 /** The migration in progress. It runs on every save, so it must be able to run twice. */
 export const currentFile = join(migrationsFolder, 'current.sql');
@@ -18,6 +21,9 @@ const log = createLog('warn');
 
 /** The file without a migration, as graphile-migrate leaves it after a commit. */
 export const blankCurrent = `-- Enter migration here: docs/changing-the-schema.md. The present text of each object is in test/database/objects.`;
+
+/** Whether it has no statement. */
+export const isBlank = (sql: string) => sql.replace(/--.*|\/\*[\s\S]*?\*\//g, '').trim() === '';
 
 /** The text of the file; empty when there is none. @throws {StartupError} when it is not UTF-8 */
 export const readCurrent = (): Promise<string> =>
@@ -39,18 +45,58 @@ export const withMigrationLock = <T>(ownerUrl: string, work: (owner: Client) => 
 
 /** Runs the migrations of `migrations/committed` on a database. @throws {StartupError} when one fails */
 export const applyCommitted = (ownerUrl: string): Promise<void> =>
-  withMigrationLock(ownerUrl, async (owner) => {
-    await requireServer(owner);
-    await requireOwnHistory(owner);
-    await runCommitted(owner, ownerUrl, log);
-  });
+  withMigrationLock(ownerUrl, (owner) => runMissing(owner, ownerUrl));
 
-/**
- * Runs a command of graphile-migrate on a database, and retries until it gets its locks.
- * `shadowUrl` is a second one, which it may drop and create.
- */
-export async function withGraphileMigrate<T>(
-  { ownerUrl, shadowUrl, folder = migrationsFolder }: { ownerUrl: string; shadowUrl?: string; folder?: string },
+/** The same under the lock of migrations. */
+export async function runMissing(owner: Client, ownerUrl: string): Promise<void> {
+  await requireServer(owner);
+  await requireOwnHistory(owner);
+  await runCommitted(owner, ownerUrl, log);
+}
+
+const committedFolder = join(migrationsFolder, 'committed');
+
+/** Ends the name of the file that has a migration's text on its way between the two others: see {@link finishMove}. */
+const moving = '.moving';
+
+/** Puts a migration in place of the text of `current.sql`. */
+export async function moveToCommitted(name: string, text: string): Promise<void> {
+  const file = join(committedFolder, name);
+  // graphile-migrate makes it readable for owner and group, and the user of an image is neither.
+  await replaceFile(file + moving, text, 0o444);
+  await replaceFile(currentFile, `${blankCurrent}\n`);
+  await rename(file + moving, file);
+}
+
+/** Puts a text into `current.sql` in place of the committed migration that has it. */
+export async function moveToCurrent(name: string, text: string): Promise<void> {
+  const file = join(committedFolder, name);
+  await rename(file, file + moving);
+  await replaceFile(currentFile, text);
+  await rm(file + moving);
+}
+
+/** Ends a move that was interrupted, by which the migration is in one of the two files, and not in both. */
+export async function finishMove(): Promise<void> {
+  for (const name of (await readdir(committedFolder)).filter((name) => name.endsWith(moving))) {
+    const file = join(committedFolder, name);
+    const { body } = parseMigrationText(file, await readPlainText(file), false);
+    if ((await readCurrent()).includes(body.trim())) await rm(file);
+    else await rename(file, file.slice(0, -moving.length));
+  }
+}
+
+/** Atomic: a reader, and who comes after this process was killed, finds the old text or the new. Also where the old file is read-only. */
+export async function replaceFile(path: string, text: string, mode = 0o644): Promise<void> {
+  await writeFile(`${path}.new`, text);
+  await chmod(`${path}.new`, mode);
+  await rename(`${path}.new`, path);
+}
+
+/** Runs a command of graphile-migrate on a database, and retries until it gets its locks. */
+async function withGraphileMigrate<T>(
+  ownerUrl: string,
+  folder: string,
   command: (settings: Settings) => Promise<T>,
 ): Promise<T> {
   // No request waits behind a concurrent statement, so it may wait longer.
@@ -60,7 +106,6 @@ export async function withGraphileMigrate<T>(
       runGraphileMigrate(owner, (named) =>
         command({
           connectionString: named(ownerUrl),
-          ...(shadowUrl && { shadowConnectionString: named(shadowUrl) }),
           rootConnectionString: named(otherDatabase(ownerUrl, 'postgres')),
           migrationsFolder: folder,
           blankMigrationContent: blankCurrent,
@@ -75,8 +120,10 @@ export async function withGraphileMigrate<T>(
 }
 
 /** Runs `migrations/current.sql` on a database, unless it has run this text. */
-export const runCurrent = (ownerUrl: string): Promise<void> =>
-  withPlainFolder((folder) => withGraphileMigrate({ ownerUrl, folder }, (settings) => watch(settings, true)));
+export async function runCurrent(ownerUrl: string): Promise<void> {
+  await requireOneStatement(currentFile, await readCurrent());
+  await withPlainFolder((folder) => withGraphileMigrate(ownerUrl, folder, (settings) => watch(settings, true)));
+}
 
 /** Another database of the same server, as the same role. */
 export function otherDatabase(url: string, name: string): string {

@@ -1,10 +1,10 @@
-import { chmod, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { calculateHash } from 'graphile-migrate/dist/hash.js';
 import { serializeMigration } from 'graphile-migrate/dist/migration.js';
 import { readCommitted } from '../../database/migrations/committedMigrations.ts';
 import { migrationsFolder } from '../../database/migrations/plainText.ts';
 import { StartupError } from '../../errors/startupError.ts';
+import { replaceFile } from './migrations.ts';
 import { countReleased, readReleases } from './releasedMigrations.ts';
 
 /**
@@ -30,14 +30,7 @@ export async function rehash(): Promise<string[]> {
     previous = next;
     return { name, text: serializeMigration(body, headers), isNew: hash !== next };
   });
-  for (const { name, text } of rehashed) await replace(join(migrationsFolder, 'committed', name), text);
+  for (const { name, text } of rehashed) await replaceFile(join(migrationsFolder, 'committed', name), text, 0o444);
   const written = rehashed.filter(({ isNew }) => isNew).map(({ name }) => name);
   return written.length === 0 ? ['The hashes are right.'] : [`New hashes: ${written.join(', ')}`];
-}
-
-/** By a new file, since a committed one is read-only. */
-async function replace(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text);
-  await chmod(`${path}.new`, 0o444);
-  await rename(`${path}.new`, path);
 }

@@ -7,7 +7,7 @@ import { withClient } from '../../database/pool/withClient.ts';
 import type { Log } from '../../log.ts';
 import { readDatabaseObjects } from './databaseObjects.ts';
 import { type GoldenFile, objectsFolder, staleGoldenFiles } from './goldenFiles.ts';
-import { readCurrent } from './migrations.ts';
+import { isBlank, readCurrent } from './migrations.ts';
 import { withShadow } from './shadow.ts';
 
 /**
@@ -89,8 +89,6 @@ function unlikeCurrent(current: string, applied: string): string[] {
   if (current.trim() === applied.trim() || (isBlank(current) && isBlank(applied))) return [];
   return ['migrations/current.sql is not what the database ran last: npm run dev, which says what is wrong with it'];
 }
-
-const isBlank = (sql: string) => sql.replace(/--.*|\/\*[\s\S]*?\*\//g, '').trim() === '';
 
 /** Objects that only the database has, or only the migrations make. */
 function foreignObjects(made: ReadonlyMap<string, string>, found: ReadonlyMap<string, string>): string[] {

@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
-import { rm, writeFile } from 'node:fs/promises';
-import { basename, join } from 'node:path';
+import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { type ClientBase, DatabaseError } from 'pg';
 import type { Config } from '../../config.ts';
@@ -11,7 +10,7 @@ import { migrationsFolder } from '../../database/migrations/plainText.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
-import { blankCurrent, currentFile, databaseName, readCurrent, withMigrationLock } from './migrations.ts';
+import { blankCurrent, databaseName, finishMove, moveToCurrent, readCurrent, withMigrationLock } from './migrations.ts';
 import { countReleased, readReleases } from './releasedMigrations.ts';
 
 /**
@@ -36,11 +35,12 @@ export async function uncommit(
     if (isOwn && given.database !== name)
       throw new StartupError(`If ${name} is yours alone: npm run db:uncommit -- --database ${name}`);
     const taken = await withMigrationLock(database.ownerUrl, async (owner) => {
+      await finishMove();
       await requireBlank();
       const migration = await choose(await readCommitted(), given.file);
       await requireUnreleased(migration);
       await forget(owner, migration);
-      await moveToCurrent(migration);
+      await moveToCurrent(migration.name, textOf(migration));
       return migration.name;
     });
     return [`${taken} is migrations/current.sql again. Next: \`npm run dev\`, then \`npm run db:commit\`.`];
@@ -108,10 +108,6 @@ async function forget(owner: ClientBase, { name, hash }: CommittedMigration): Pr
   }
 }
 
-/** Writes before it deletes: the text is always in one of the files. */
-async function moveToCurrent({ name, message, body }: CommittedMigration): Promise<void> {
-  // graphile-migrate looks for `--! no-transaction` on the first line alone.
-  const header = message && !isWithoutTransaction(body) ? `--! Message: ${message}\n\n` : '';
-  await writeFile(currentFile, header + body);
-  await rm(join(migrationsFolder, 'committed', name));
-}
+/** As it was written. graphile-migrate looks for `--! no-transaction` on the first line alone. */
+const textOf = ({ message, body }: CommittedMigration) =>
+  (message && !isWithoutTransaction(body) ? `--! Message: ${message}\n\n` : '') + body;

@@ -39,15 +39,6 @@ export async function withPlainFolder<T>(work: (folder: string) => Promise<T>): 
   }
 }
 
-/** @throws {StartupError} when a committed file is not plain text, since graphile-migrate commits beside the files as they are */
-export async function requirePlainCommitted(): Promise<void> {
-  const other = (await readCommittedFiles()).find(({ isPlain }) => !isPlain);
-  if (other)
-    throw new StartupError(
-      `migrations/${other.path} has a byte order mark or line ends of Windows (CRLF); \`npm run db:rehash\` writes it anew without.`,
-    );
-}
-
 type Plain = { readonly text: string; readonly isPlain: boolean };
 type PlainFile = Plain & { readonly path: string };
 
