@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { PgSelectStep } from 'postgraphile/@dataplan/pg';
 import type { Step } from 'postgraphile/grafast';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
@@ -12,6 +13,11 @@ import { type SQL, sql } from 'postgraphile/pg-sql2';
 /** The layers above a step: one for each list of nodes or edges. */
 export function layersAbove($step: Step): number {
   return ($step as Step & { layerPlan: { ancestry: readonly unknown[] } }).layerPlan.ancestry.length;
+}
+
+/** Selects an expression beside the rows of a statement, and returns its index in each row. */
+export function selectCell($rows: PgSelectStep, expression: SQL): number {
+  return ($rows as PgSelectStep & { selectAndReturnIndex(expression: SQL): number }).selectAndReturnIndex(expression);
 }
 
 /** The digest that @dataplan/pg's cursors begin with, of an order's SQL. */

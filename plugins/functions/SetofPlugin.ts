@@ -1,10 +1,12 @@
-import type { PgResource } from 'postgraphile/@dataplan/pg';
+import { type PgResource, type PgSelectStep, sqlFromArgDigests } from 'postgraphile/@dataplan/pg';
+import { sql } from 'postgraphile/pg-sql2';
+import { listOfArray, rowsOfArray } from './rowsOfArray.ts';
 
 /**
  * A function that returns rows of a table (`returns setof app_public.units`) is a connection.
  * It pages, sorts and counts like the table. PostGraphile alone would keep the order in which the function happens to return its rows,
  * and number them for cursors. A result without a key (`returns setof text`, `returns table (…)`) is a plain list, since no cursor
- * could find its place again. A mutation's rows stay in the order in which it returns them.
+ * could find its place again. A mutation's rows stay in the order in which it returns them. An array of rows is a list, too, or null.
  */
 export const SetofPlugin: GraphileConfig.Plugin = {
   name: 'SetofPlugin',
@@ -26,6 +28,12 @@ export const SetofPlugin: GraphileConfig.Plugin = {
         functionResourceOptions.uniques = baseResourceOptions.uniques;
         functionResourceOptions.hasImplicitOrder = false;
       },
+
+      pgProcedures_PgResourceOptions(_info, { pgProc, resourceOptions }) {
+        if (!resourceOptions.isList) return;
+        const name = sql.identifier(pgProc.getNamespace()?.nspname ?? '', pgProc.proname);
+        resourceOptions.from = (...args) => rowsOfArray(sql`${name}(${sqlFromArgDigests(args)})`);
+      },
     },
   },
 
@@ -41,6 +49,13 @@ export const SetofPlugin: GraphileConfig.Plugin = {
         // An inferred behavior cannot turn on what the preset turns off.
         override: (behavior, resource) =>
           isQuery(resource) && !hasKey(resource) && !resource.isUnique ? [behavior, '-connection', 'list'] : behavior,
+      },
+    },
+    hooks: {
+      GraphQLObjectType_fields_field(field, _build, { scope: { pgFieldResource } }) {
+        const { plan } = field;
+        if (!pgFieldResource?.isList || !plan) return field;
+        return { ...field, plan: (...args) => listOfArray(plan(...args) as unknown as PgSelectStep) };
       },
     },
   },

@@ -1,9 +1,10 @@
-import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import { type PgCodec, type PgSelectStep, TYPES } from 'postgraphile/@dataplan/pg';
 import { lambda, type Step } from 'postgraphile/grafast';
 import { GraphQLBoolean, GraphQLList, GraphQLNonNull, type GraphQLOutputType } from 'postgraphile/graphql';
 import { nodeTypes } from '../NodeIdPlugin.ts';
 import { type FunctionResource, problem } from './functionArguments.ts';
 import { isComposite } from './inputOf.ts';
+import { listOfArray } from './rowsOfArray.ts';
 
 export type PayloadField = {
   readonly name: string;
@@ -38,14 +39,15 @@ export function payloadFieldOf(build: GraphileBuild.Build, resource: FunctionRes
   if (!itemType || item.arrayOfCodec)
     throw problem(resource, `returns ${returnType ?? item.name}, which GraphQL does not have`);
   const isMany = !isUnique || isList || codec.arrayOfCodec !== undefined;
-  // An array may be null instead of having no item. Rows, in a set or in an array, are read as a set.
-  const isNotNull = !isUnique || notNull !== undefined;
-  const type = isMany ? new GraphQLList(item.attributes ? new GraphQLNonNull(itemType) : itemType) : itemType;
+  // An array may be null, and so may its items.
+  const isSet = !isUnique && !isList;
+  const isNotNull = isSet || notNull !== undefined;
+  const type = isMany ? new GraphQLList(isSet && item.attributes ? new GraphQLNonNull(itemType) : itemType) : itemType;
   return {
     ...nameOfResult(build, item, isMany),
     ...(typeof ownName === 'string' && { name: ownName }),
     type: isNotNull ? new GraphQLNonNull(type) : type,
-    ofResult: ($result) => $result,
+    ofResult: ($result) => (isList ? listOfArray($result as PgSelectStep) : $result),
   };
 }
 

@@ -15,6 +15,7 @@ import { EnumValuesPlugin } from '../../../plugins/EnumValuesPlugin.ts';
 import { ExternalAuthenticationTokenPlugin } from '../../../plugins/ExternalAuthenticationTokenPlugin.ts';
 import { FollowedTypesPlugin } from '../../../plugins/FollowedTypesPlugin.ts';
 import { CompositeAttributesPlugin } from '../../../plugins/functions/CompositeAttributesPlugin.ts';
+import { CompositeDomainsPlugin } from '../../../plugins/functions/CompositeDomainsPlugin.ts';
 import { FunctionArgumentsPlugin } from '../../../plugins/functions/FunctionArgumentsPlugin.ts';
 import { FunctionMutationsPlugin } from '../../../plugins/functions/FunctionMutationsPlugin.ts';
 import { InputObjectsPlugin } from '../../../plugins/functions/InputObjectsPlugin.ts';
@@ -111,6 +112,7 @@ const plugins: readonly GraphileConfig.Plugin[] = [
   FunctionArgumentsPlugin,
   FunctionMutationsPlugin,
   CompositeAttributesPlugin,
+  CompositeDomainsPlugin,
   UncallableFunctionsPlugin,
   UsersSyncPlugin,
   ExternalAuthenticationTokenPlugin,
