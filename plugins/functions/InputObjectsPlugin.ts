@@ -1,4 +1,4 @@
-import type { PgCodec } from 'postgraphile/@dataplan/pg';
+import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
 import { GraphQLNonNull } from 'postgraphile/graphql';
 import { inputFieldsOf, isComposite, isOneOf } from './inputOf.ts';
 
@@ -82,13 +82,17 @@ function keepRowsApart(build: GraphileBuild.Build): void {
   build.registerInputObjectType = (typeName, scope, ...rest) => {
     if (scope.isPgPatch || scope.isPgBaseInput) return;
     const isInputOfRow = scope.isInputType === true && isRow(scope.pgCodec as PgCodec | undefined);
-    register.call(build, isInputOfRow ? rowInputName(typeName) : typeName, scope, ...rest);
+    const name = isInputOfRow ? rowInputName(build.inflection, scope.pgCodec as PgCodec) : typeName;
+    register.call(build, name, scope, ...rest);
   };
   build.setGraphQLTypeForPgCodec = (codec, situations, typeName) => {
     const [situation] = [situations].flat();
     if (codec.attributes && (situation === 'patch' || situation === 'base')) return;
-    setType.call(build, codec, situations, situation === 'input' && isRow(codec) ? rowInputName(typeName) : typeName);
+    const name = situation === 'input' && isRow(codec) ? rowInputName(build.inflection, codec) : typeName;
+    setType.call(build, codec, situations, name);
   };
 }
 
-const rowInputName = (inputName: string) => inputName.replace(/Input$/, 'RowInput');
+/** By the type of the row: `inputType` of a table `door_inputs` would be that of the doors. */
+export const rowInputName = (inflection: GraphileBuild.Inflection, codec: PgCodec) =>
+  `${inflection.tableType(codec as PgCodecWithAttributes)}RowInput`;

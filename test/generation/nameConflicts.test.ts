@@ -33,6 +33,26 @@ test.each([
     `create function app_public.bolts_first_name(b app_public.bolts) returns text language sql stable as 'select null'`,
     ['app_public.bolts.first_name', 'app_public.bolts'],
   ],
+  [
+    'a composite type and the row of a table as clients give it',
+    'create type app_public.user_row_input as (name text)',
+    ['app_public.user_row_input', 'app_public.users'],
+  ],
+  [
+    'a domain and a type of GraphQL',
+    'create domain app_public.line as text; create table app_public.scripts (id uuid primary key, line app_public.line)',
+    ['app_public.line'],
+  ],
+  [
+    'an enum and a type of GraphQL',
+    "create type app_public.point as enum ('a'); alter table app_public.scripts add point app_public.point",
+    ['app_public.point'],
+  ],
+  [
+    'a view and a table',
+    'create view app_public.gated as select 1 as id; create table app_public.gateds (id uuid primary key)',
+    ['app_public.gated', 'app_public.gateds'],
+  ],
 ])('%s meet in GraphQL: the message names them, and its remedy helps', async (_, sql, objects) => {
   await database.owner.query(sql);
 
@@ -40,14 +60,34 @@ test.each([
 
   expect(error.objects).toEqual(objects);
   for (const object of objects) expect(error.message).toContain(object);
-  const remedy = /comment on \w+ \S+ is E'@name another_name/.exec(error.message)?.[0];
+  const remedy = /comment on [a-z ]+ \S+ is E'@name another_name/.exec(error.message)?.[0];
   await database.owner.query(`${remedy}_of_${objects.length}${sql.length}'`);
 });
 
 test('the remedies give a schema, in which each has its name', async () => {
-  const types = (await readSchema(database.ownerUrl)).match(/(?<=^type )AnotherNameOf\w+/gm);
+  const types = (await readSchema(database.ownerUrl)).match(/(?<=^(?:type|scalar|enum) )AnotherNameOf\w+/gm);
 
-  expect(types).toHaveLength(4);
+  expect(types).toHaveLength(6);
+});
+
+test('a table may be called like a type of PostgreSQL, and end in a word of input objects', async () => {
+  const names = ['json', 'text', 'user_inputs', 'user_patches', 'door_input'];
+  const enums = "create type app_public.uuid as enum ('a'); alter table app_public.json add kind app_public.uuid";
+  await database.owner.query(`${names.map(table).join('; ')}; ${enums}`);
+
+  const types = (await readSchema(database.ownerUrl)).match(
+    /(?<=^(?:type|enum) )(?:Json|Text|Uuid|(?:User|Door)(?:Input|Patch)\w*) /gm,
+  );
+
+  expect(types?.toSorted().map((type) => type.trim())).toEqual([
+    'DoorInputRecord',
+    'Json',
+    'Text',
+    'UserInputRecord',
+    'UserPatchRecord',
+    'Uuid',
+  ]);
+  await database.owner.query(`drop table app_public.${names.join(', app_public.')}; drop type app_public.uuid`);
 });
 
 test('a view that has lost its comment is named with what the comment said', async () => {

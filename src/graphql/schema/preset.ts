@@ -7,6 +7,7 @@ import { PostGraphileRelayPreset } from 'postgraphile/presets/relay';
 import { AccessibleUnitsPlugin } from '../../../plugins/AccessibleUnitsPlugin.ts';
 import { ChangeNamingPlugin } from '../../../plugins/ChangeNamingPlugin.ts';
 import { ChangesPlugin } from '../../../plugins/ChangesPlugin.ts';
+import { CodecNamesPlugin } from '../../../plugins/CodecNamesPlugin.ts';
 import { ColumnFiltersPlugin } from '../../../plugins/ColumnFiltersPlugin.ts';
 import { ConnectionArgumentsPlugin } from '../../../plugins/ConnectionArgumentsPlugin.ts';
 import { ConnectionsPlugin } from '../../../plugins/ConnectionsPlugin.ts';
@@ -82,6 +83,7 @@ export function createPreset(pool: Pool, compilation: CompilationOptions): Graph
 }
 
 const plugins: readonly GraphileConfig.Plugin[] = [
+  CodecNamesPlugin,
   TenantPlugin,
   TextFormsPlugin,
   OidPlugin,
