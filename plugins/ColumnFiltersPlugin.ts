@@ -28,7 +28,7 @@ export const ColumnFiltersPlugin: GraphileConfig.Plugin = {
         if (!scope.isPgFieldConnection) return args;
         return filtersOf(scope.pgFieldResource).reduce((others, { argument, operator, attribute, codec }) => {
           const description = operator.description(wordsOf(argument), wordsOf(attribute));
-          const filter = { type: operator.type(build, codec), description };
+          const filter = { type: operator.type(build, codec), description, extensions: { pgCodec: codec } };
           return build.extend(others, { [argument]: filter }, `Adding the filter ${argument} by a column's comment`);
         }, args);
       },

@@ -3,6 +3,7 @@ import type {
   PgAttribute,
   PgClass,
   PgConstraint,
+  PgType,
 } from 'postgraphile/graphile-build-pg/pg-introspection';
 
 /** The message for a broken constraint, and the argument to blame: from a comment, if there is one. */
@@ -13,6 +14,8 @@ export type ConstraintRule = {
   readonly isUnique: boolean;
   /** Names the columns as the graph does. */
   readonly fallback: string;
+  /** Of a domain: the columns of its type, as the graph names them. */
+  readonly columns?: readonly string[];
 };
 
 /** By {@link ruleKey}, and by {@link columnKey} for columns that may not be null. */
@@ -32,6 +35,7 @@ export const columnKey = (schema = '', table = '', column = '') => JSON.stringif
 export function rulesOf(introspection: Introspection, camelCase: (name: string) => string): ConstraintRules {
   const { indexes, constraints, classes } = introspection;
   const above = createAbove(introspection);
+  const domains = createDomains(introspection);
   const rules = new Map<string, ConstraintRule>();
   const add = (key: string, fallback: string, words: Words, isUnique = false) =>
     rules.set(key, { ...rules.get(key), fallback, isUnique, ...words });
@@ -49,12 +53,27 @@ export function rulesOf(introspection: Introspection, camelCase: (name: string) 
   }
   for (const constraint of constraints) {
     const [table, domain] = [constraint.getClass(), constraint.getType()];
-    const path = table ? pathOf(table) : domain && ([domain.getNamespace()?.nspname, domain.typname] as const);
     const describe = fallbacks[constraint.contype];
-    if (!path || !describe) continue;
-    const fallback = describe(table ? namesOf(table, constraint.conkey ?? []) : []);
+    if (!describe) continue;
+    const words = wordsOf(constraint, above.constraint);
     const isUnique = ['u', 'p', 'x'].includes(constraint.contype);
-    add(ruleKey(...path, constraint.conname), fallback, wordsOf(constraint, above.constraint), isUnique);
+    if (table)
+      add(
+        ruleKey(...pathOf(table), constraint.conname),
+        describe(namesOf(table, constraint.conkey ?? [])),
+        words,
+        isUnique,
+      );
+    // PostgreSQL names the domain of the value, which may be over the one that has the constraint.
+    for (const type of domain ? domains.over(domain) : []) {
+      const key = ruleKey(type.getNamespace()?.nspname, type.typname, constraint.conname);
+      const columns = domains
+        .columnsOf(type)
+        .flatMap((column) => namesOf(column.getClass() as PgClass, [column.attnum]));
+      const name = camelCase(String(type.getTags().name ?? type.typname));
+      add(key, `A value is not one of the type ${name.charAt(0).toUpperCase()}${name.slice(1)}.`, words);
+      rules.set(key, { ...(rules.get(key) as ConstraintRule), columns: [...new Set(columns)] });
+    }
   }
   for (const table of classes.filter(({ relkind }) => relkind === 'r' || relkind === 'p')) {
     for (const column of table.getAttributes().filter(({ attnotnull }) => attnotnull)) {
@@ -98,6 +117,21 @@ function wordsOf<T extends Commented>(entity: T, above: (entity: T) => T | undef
   };
   const parent = Object.keys(words).length === 0 ? above(entity) : undefined;
   return parent ? wordsOf(parent, above) : words;
+}
+
+/** Finds the domains over a domain, itself included, and the columns of tables that are of a domain or an array of it. */
+function createDomains({ types, attributes }: Introspection) {
+  const byId = new Map(types.map((type) => [type._id, type]));
+  const isOver = (type: PgType | undefined, domain: PgType): boolean =>
+    type === domain || (type?.typtype === 'd' && isOver(byId.get(type.typbasetype ?? ''), domain));
+  return {
+    over: (domain: PgType) => types.filter((type) => isOver(type, domain)),
+    columnsOf: (domain: PgType) =>
+      attributes.filter(
+        (column) =>
+          [domain._id, domain.typarray].includes(column.atttypid) && /[rp]/.test(column.getClass()?.relkind ?? ''),
+      ),
+  };
 }
 
 /** Leads from a partition and its parts to those of its table. */

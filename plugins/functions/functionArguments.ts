@@ -9,7 +9,8 @@ import {
 import { refusal } from '../refusal.ts';
 import { timeCheckOf } from '../TimeInputPlugin.ts';
 import { InputError, nameOf } from './input.ts';
-import { inputOf } from './inputOf.ts';
+import { compositeNamed, inputOf } from './inputOf.ts';
+import { isJson } from './toJson.ts';
 
 export type FunctionResource = PgResource<string, PgCodec, never, readonly PgResourceParameter[]>;
 
@@ -97,7 +98,8 @@ export function argumentsOf(build: GraphileBuild.Build, resource: FunctionResour
       }
     };
     const type = param.optional ? input.type : new GraphQLNonNull(input.type);
-    return { name, param, config: { ...words, type, extensions: { readArgument: read } }, read };
+    const pgCodec = (typeName !== undefined && isJson(param.codec) && compositeNamed(build, typeName)) || param.codec;
+    return { name, param, config: { ...words, type, extensions: { readArgument: read, pgCodec } }, read };
   });
 }
 

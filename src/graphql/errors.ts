@@ -1,7 +1,9 @@
 import { channel } from 'node:diagnostics_channel';
 import { DatabaseError } from 'pg';
+import { isEnumCodec, type PgCodec } from 'postgraphile/@dataplan/pg';
 import { SafeError } from 'postgraphile/grafast';
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
+import { baseOf } from '../../plugins/baseOf.ts';
 import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constraintRules.ts';
 import { isStalePlan } from '../database/driver/isStalePlan.ts';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
@@ -9,7 +11,9 @@ import { isUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
 import { isDue } from '../observability/isDue.ts';
 import type { RequestId } from '../observability/requestFields.ts';
+import { argumentNamed, argumentOfType, type DeclaredArgument, declaredArguments } from './document/argumentOf.ts';
 import { shortened } from './document/documentError.ts';
+import type { Operation } from './execution/operation.ts';
 
 /**
  * Every `extensions.code`, its meaning, and the HTTP status of a request that it refuses as a whole.
@@ -76,6 +80,8 @@ export type ErrorContext = {
   readonly log: Log;
   /** Whether a migration has changed the database since the schema was built. */
   readonly isOutdated?: boolean;
+  /** Whose arguments may be to blame; none are named without it. */
+  readonly operation?: Pick<Operation, 'prepared' | 'coerced'>;
 };
 
 /**
@@ -91,7 +97,7 @@ export function presentError(error: GraphQLError, context: ErrorContext): GraphQ
 
 type Description = { readonly code: ErrorCode; readonly message: string } & Record<string, unknown>;
 
-function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: ErrorContext): Description {
+function describe(error: GraphQLError, { requestId, rules, log, isOutdated, operation }: ErrorContext): Description {
   const { code } = error.extensions;
   if (code && code in errorCodes) return { ...error.extensions, code, message: error.message };
 
@@ -102,7 +108,8 @@ function describe(error: GraphQLError, { requestId, rules, log, isOutdated }: Er
   }
   if (original instanceof DatabaseError) {
     if (original.code === insufficientPrivilege) logMissingRight(log, original, requestId);
-    const known = ofDatabase(original, rules);
+    const declared = operation ? declaredArguments(operation.prepared, operation.coerced, error.path?.[0]) : [];
+    const known = ofDatabase(original, rules, declared);
     if (known) return known;
     if (isOutdated || isStalePlan(original)) {
       log.info({ requestId, error: original }, 'a statement was of the schema before a migration');
@@ -138,20 +145,25 @@ const missingRightsPerMinute = 100;
  * The code for a SQLSTATE; null when a client cannot cause it.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
-function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description | null {
+function ofDatabase(
+  error: DatabaseError,
+  rules: ConstraintRules,
+  declared: readonly DeclaredArgument[],
+): Description | null {
   const { code = '' } = error;
+  const wordsOf = (otherwise: string) => ofConstraint(error, rules, declared, otherwise);
   switch (code) {
     case '23505': // unique_violation
     case '23P01': // exclusion_violation
     case '2BP01': // dependent_objects_still_exist
-      return { code: 'CONFLICT', ...wordsOf(error, rules, 'A value is already used.') };
+      return { code: 'CONFLICT', ...wordsOf('A value is already used.') };
     case '23001': // restrict_violation, for which PostgreSQL before 18 reports the next one
     case '23503': // foreign_key_violation
     case '23514': // check_violation
     case '44000': // with_check_option_violation
-      return { code: 'BAD_USER_INPUT', ...wordsOf(error, rules, 'A value is not allowed.') };
+      return { code: 'BAD_USER_INPUT', ...wordsOf('A value is not allowed.') };
     case '23502': // not_null_violation
-      return { code: 'BAD_USER_INPUT', ...wordsOf(error, rules, 'A value that is needed is null.') };
+      return { code: 'BAD_USER_INPUT', ...wordsOf('A value that is needed is null.') };
     case 'P0002': // no_data_found
       return { code: 'NOT_FOUND', message: sentence(error) };
     case insufficientPrivilege:
@@ -169,37 +181,97 @@ function ofDatabase(error: DatabaseError, rules: ConstraintRules): Description |
     case '40001': // serialization_failure
     case '40P01': // deadlock_detected
       return { code: 'UNAVAILABLE', message: 'The change collided with another one; try again.' };
+    case '42601': // syntax_error, of a statement or of a value of a type such as ltree
+      return isOfValue(error) ? ofData(error, declared) : null;
     default:
-      return code.startsWith('22') ? { code: 'BAD_USER_INPUT', message: ofData(error), ...raisedFor(error) } : null;
+      return code.startsWith('22') ? ofData(error, declared) : null;
   }
 }
 
 /** The message for clients of an organization that is being moved, or has moved. */
 export const movedMessage = 'The organization is being moved to another database; try again later.';
 
-/** The constraint's comment, else a function's own message, else a sentence from the columns. */
-function wordsOf(error: DatabaseError, rules: ConstraintRules, otherwise: string) {
+/** The constraint's comment, else a function's own message, else a sentence from the columns or the argument of a domain. */
+function ofConstraint(
+  error: DatabaseError,
+  rules: ConstraintRules,
+  declared: readonly DeclaredArgument[],
+  otherwise: string,
+) {
   const { schema, table, dataType, constraint, column } = error;
   // The column of a null that is not allowed, or one about which a trigger raises an error.
   const isOfColumn = column !== undefined;
   const key = isOfColumn ? columnKey(schema, table, column) : ruleKey(schema, table ?? dataType, constraint);
-  const { comment, argument, fallback } = rules.get(key) ?? {};
-  const message = comment ?? (isRaised(error) ? sentence(error) : (fallback ?? otherwise));
-  return { message, ...raisedFor(error), ...(argument !== undefined && { argument }) };
+  const { comment, argument: named = raisedFor(error), fallback = otherwise, columns = [] } = rules.get(key) ?? {};
+  const [only, ...others] = columns;
+  const ofDomain = others.length === 0 ? only : undefined;
+  const isOfDomain = ({ extensions }: PgCodec) =>
+    extensions?.pg?.schemaName === schema && extensions?.pg?.name === dataType;
+  const argument =
+    (dataType === undefined ? undefined : argumentOfType(declared, isOfDomain)) ??
+    argumentNamed(named ?? ofDomain ?? '', declared);
+  const subject = dataType === undefined ? undefined : (argument ?? ofDomain);
+  const ofSubject = subject && `${subject} ${error.code === '23502' ? 'cannot be null' : 'is not allowed'}.`;
+  const message = comment ?? (isRaised(error) ? sentence(error) : (ofSubject ?? fallback));
+  return { message, ...(argument !== undefined && { argument }) };
 }
 
 /** The argument about which a function has raised an error: given as a column without a table. */
-const raisedFor = (error: DatabaseError) =>
-  isRaised(error) && error.table === undefined && error.column !== undefined ? { argument: error.column } : {};
+const raisedFor = (error: DatabaseError) => (isRaised(error) && error.table === undefined ? error.column : undefined);
 
-/** Class 22, data exceptions. */
-function ofData(error: DatabaseError): string {
+/** Class 22, data exceptions, and syntax errors of values. */
+function ofData(error: DatabaseError, declared: readonly DeclaredArgument[]): Description {
+  const argument = isRaised(error)
+    ? argumentNamed(raisedFor(error) ?? '', declared)
+    : argumentOfParameter(error, declared);
+  return { code: 'BAD_USER_INPUT', message: sentenceOfData(error), ...(argument !== undefined && { argument }) };
+}
+
+function sentenceOfData(error: DatabaseError): string {
   if (isRaised(error)) return sentence(error);
-  // invalid_datetime_format, datetime_field_overflow
-  return /^2200[78]$/.test(error.code ?? '')
+  return isOfTime(error)
     ? 'A date or time does not exist, or is not written as in ISO 8601, such as "2026-01-31T18:00:00Z".'
     : 'A value is out of range, or of another form than its type asks for.';
 }
+
+/** invalid_datetime_format, datetime_field_overflow */
+const isOfTime = ({ code = '' }: DatabaseError) => /^2200[78]$/.test(code);
+
+/** The argument whose text PostgreSQL could not read as a parameter: the only one of a type whose texts the service does not check. */
+function argumentOfParameter(error: DatabaseError, declared: readonly DeclaredArgument[]): string | undefined {
+  // In any language, the context of a parameter is one line that ends in its number.
+  if (!/^[^\n]*\$\d+(?: = '.*')?$/s.test(error.where ?? '')) return undefined;
+  return argumentOfType(declared, (codec) => {
+    const { name, attributes, arrayOfCodec, rangeOfCodec } = baseOf(codec);
+    if (attributes || arrayOfCodec || rangeOfCodec || isEnumCodec(baseOf(codec))) return false;
+    return isOfTime(error) ? timeTypes.has(name) : !timeTypes.has(name) && !checkedTypes.has(name);
+  });
+}
+
+const timeTypes: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamptz', 'time', 'timetz', 'interval']);
+const checkedTypes: ReadonlySet<string> = new Set([
+  ...[
+    'text',
+    'varchar',
+    'bpchar',
+    'citext',
+    'name',
+    'bool',
+    'int2',
+    'int4',
+    'float4',
+    'float8',
+    'uuid',
+    'json',
+    'jsonb',
+  ],
+]);
+
+/** Whether an input function has raised it: an error of a statement has a position, or is of the parser or PL/pgSQL. */
+const isOfValue = ({ position, internalPosition, file = '' }: DatabaseError) =>
+  position === undefined &&
+  internalPosition === undefined &&
+  !/^(?:postgres|gram|scan|analyze|parse\w*|pl_\w+)\./.test(file);
 
 /** Whether a function has raised it, with a sentence for the client. */
 const isRaised = ({ routine }: DatabaseError) => routine === 'exec_stmt_raise';

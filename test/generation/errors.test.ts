@@ -8,7 +8,7 @@ let tenant: Tenant;
 beforeAll(async () => {
   graph = await startGraphTest({}, async (database) => {
     tenant = await createTenant({ database });
-    await database.owner.query([doors, tables, functions].join('\n'));
+    await database.owner.query(['create extension ltree;', doors, tables, functions].join('\n'));
   });
 });
 afterAll(() => graph.stop());
@@ -27,6 +27,9 @@ const key = `
 const tables = `
   create domain app_public.label as text constraint label_short check (char_length(value) <= 5) constraint label_lower check (value = lower(value));
   comment on constraint label_short on domain app_public.label is E'@argument label\\nA label has at most 5 characters.';
+  create domain app_public.tag as app_public.label;
+  create domain app_public.pair as text[] constraint pair_of_two check (cardinality(value) = 2);
+  create type app_public.window_input as (name text, label app_public.label);
   create table app_public.windows (${key},
     name text not null,
     maker text not null,
@@ -40,13 +43,15 @@ const tables = `
     constraint windows_door_id_fkey foreign key (organization_id, door_id) references app_public.doors,
     constraint windows_during_excl exclude using gist (during with &&),
     constraint name_short check (char_length(name) < 10),
-    constraint sides check (width <> height)
+    constraint sides check (width <> height),
+    constraint name_calm check (name !~ '!')
   );
   create index windows_door_id_idx on app_public.windows (organization_id, door_id, id);
   create unique index windows_name_lower_idx on app_public.windows (organization_id, lower(name));
   create unique index windows_maker_idx on app_public.windows (organization_id, maker, width);
   comment on column app_public.windows.maker is E'@argument by\\nWho made it.';
   comment on index app_public.windows_maker_idx is E'@argument by\\nThe maker has one of this width.';
+  comment on constraint name_calm on app_public.windows is E'@argument name\\nA name is no exclamation.';
   comment on constraint name_short on app_public.windows is 'A window has a short name.';
   alter table app_public.doors add constraint name_short check (char_length(name) < 20);
   comment on constraint name_short on app_public.doors is E'@argument name\\nA door has a name that is not long.';
@@ -83,6 +88,45 @@ const functions = [
     `returns text ${sqlBody("insert into app_public.events (kind, code) values ('a', event_add.code) returning 'done'")}`,
     '@mutation\nAdds an event.',
   ),
+  define(
+    'windows_add(windows app_public.window_input[], height integer default 2)',
+    `returns text ${sqlBody(
+      `insert into app_public.windows (name, maker, width, height, label) select w.name, 'me', 1, windows_add.height, w.label from unnest(windows) as w returning 'done'`,
+    )}`,
+    '@mutation\nAdds windows.',
+  ),
+  define(
+    'tagged(one app_public.tag, other text)',
+    `returns text ${sqlBody("select 'done'")}`,
+    '@mutation\nTakes a domain.',
+  ),
+  define(
+    'paired(pair app_public.pair, other text[])',
+    `returns text ${sqlBody("select 'done'")}`,
+    '@mutation\nTakes a domain.',
+  ),
+  define(
+    'both(one app_public.tag, other app_public.tag)',
+    `returns text ${sqlBody("select 'done'")}`,
+    '@mutation\nTakes two.',
+  ),
+  define(
+    'at(path jsonpath, name text)',
+    `returns text ${sqlBody("select 'done'")}`,
+    '@mutation\nTakes what has a syntax.',
+  ),
+  define(
+    'in(tree public.ltree, name text, price numeric default null)',
+    `returns text ${sqlBody("select 'done'")}`,
+    '@mutation\nTakes what has a syntax.',
+  ),
+  define(
+    'cast_in(tree text, price numeric)',
+    `returns text ${sqlBody('select tree::jsonpath::text')}`,
+    '@mutation\nCasts.',
+  ),
+  define('misspelt()', `returns text ${plpgsql("execute 'selec 1';")}`, '@mutation\nHas a mistake.'),
+  define('unused()', `returns text ${plpgsql('select 1;')}`, '@mutation\nHas another.'),
   define('divide(by integer)', `returns text ${plpgsql('perform 1 / by;')}`, '@mutation\nDivides.'),
   define(
     'say(state text, what text)',
@@ -184,8 +228,55 @@ test.each<[string, string[], object]>([
   [
     'check of a domain',
     ['windowCreate(name: "two", width: 5, label: "A")'],
-    { code: 'BAD_USER_INPUT', message: 'A value is not allowed.' },
+    { code: 'BAD_USER_INPUT', argument: 'label', message: 'label is not allowed.' },
   ],
+  [
+    'check of a domain over another, by its argument',
+    ['tagged(one: "A", other: "A")'],
+    { code: 'BAD_USER_INPUT', argument: 'one', message: 'one is not allowed.' },
+  ],
+  [
+    'check of a domain with the comment of that beneath, by its argument',
+    ['tagged(one: "too long", other: "a")'],
+    { code: 'BAD_USER_INPUT', argument: 'one', message: 'A label has at most 5 characters.' },
+  ],
+  [
+    'check of a domain that two arguments have',
+    ['both(one: "a", other: "A")'],
+    { code: 'BAD_USER_INPUT', message: 'A value is not one of the type Tag.' },
+  ],
+  [
+    'check of a domain over an array',
+    ['paired(pair: ["a"], other: ["a"])'],
+    { code: 'BAD_USER_INPUT', argument: 'pair', message: 'pair is not allowed.' },
+  ],
+  [
+    'check of a domain in an input object',
+    ['windowsAdd(windows: [{ name: "a", label: "too long" }])'],
+    { code: 'BAD_USER_INPUT', argument: 'windows', message: 'A label has at most 5 characters.' },
+  ],
+  [
+    'a constraint whose @argument the mutation lacks',
+    ['windowsAdd(windows: [{ name: "a" }, { name: "b" }], height: 9)'],
+    { code: 'CONFLICT', message: 'The maker has one of this width.' },
+  ],
+  [
+    'a constraint whose @argument is a field of an input object',
+    ['windowsAdd(windows: [{ name: "a!" }])'],
+    { code: 'BAD_USER_INPUT', argument: 'windows', message: 'A name is no exclamation.' },
+  ],
+  [
+    'the syntax of a path, by its argument',
+    ['at(path: "$..", name: "a")'],
+    { code: 'BAD_USER_INPUT', argument: 'path' },
+  ],
+  [
+    'the syntax of a type of an extension, by its argument',
+    ['in(tree: "a b", name: "a", price: null)'],
+    { code: 'BAD_USER_INPUT', argument: 'tree' },
+  ],
+  ['a syntax that either of two may break', ['in(tree: "a b", name: "a", price: 1)'], { code: 'BAD_USER_INPUT' }],
+  ['a syntax that a function has broken', ['castIn(tree: "$..", price: 1)'], { code: 'BAD_USER_INPUT' }],
   [
     'unique of a partition',
     ['eventAdd(code: "x")', 'eventAdd(code: "x")'],
@@ -226,6 +317,8 @@ test.each<[string, string[], object]>([
     ['say(state: "P0001", what: "Secret 42")'],
     { code: 'INTERNAL', message: 'Something went wrong on our side.' },
   ],
+  ['a syntax error', ['misspelt'], { code: 'INTERNAL', message: 'Something went wrong on our side.' }],
+  ['a select without a target', ['unused'], { code: 'INTERNAL', message: 'Something went wrong on our side.' }],
   ['a mistake in a body', ['mistaken'], { code: 'INTERNAL', message: 'Something went wrong on our side.' }],
   ['a right that is missing', ['forbidden'], { code: 'FORBIDDEN', message: 'The access token does not allow this.' }],
 ])('a client is told of %s', async (_, mutations, expected) => {
@@ -243,6 +336,10 @@ test('what does not break the rules is done', async () => {
   expect(await errorOf('windowCreate(name: "two", width: 5, label: "a", during: null)')).toEqual(done);
   expect(await errorOf('eventAdd(code: "y")')).toEqual(done);
   expect(await errorOf('divide(by: 1)')).toEqual(done);
+  expect(await errorOf('tagged(one: "a", other: "A")')).toEqual(done);
+  expect(await errorOf('paired(pair: ["a", "b"], other: [])')).toEqual(done);
+  expect(await errorOf('at(path: "$.a", name: "")')).toEqual(done);
+  expect(await errorOf('in(tree: "a.b", name: "")')).toEqual(done);
   expect(await errorOf('found(name: "two")')).toEqual(done);
 });
 

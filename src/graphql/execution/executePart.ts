@@ -1,7 +1,6 @@
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
 import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
 import { isStalePlan } from '../../database/driver/isStalePlan.ts';
-import type { RequestId } from '../../observability/requestFields.ts';
 import { tracePast } from '../../observability/tracing/traced.ts';
 import { isRetryableOnPrimary, ReplicaUnusableError } from '../../replica/queries.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
@@ -29,17 +28,19 @@ export function createPartExecution({ config, pool, secrets, graph, log }: Execu
   const { limits } = config;
   const evaluate = createEvaluator(graph, limits.bytes);
 
-  const present = async (errors: readonly GraphQLError[], requestId: RequestId): Promise<Failed> => {
+  const present = async (errors: readonly GraphQLError[], operation: Operation): Promise<Failed> => {
     const ended = errors.find(({ originalError }) => originalError instanceof InvalidTokenError);
     if (ended) throw ended.originalError;
-    const context = { requestId, rules, log, isOutdated: errors.length > 0 && (await isOutdated(errors, pool, graph)) };
-    const isStale = context.isOutdated || errors.some((error) => isStalePlan(rootOf(error)));
+    const { requestId } = operation;
+    const outdated = errors.length > 0 && (await isOutdated(errors, pool, graph));
+    const context = { requestId, operation, rules, log, isOutdated: outdated };
+    const isStale = outdated || errors.some((error) => isStalePlan(rootOf(error)));
     return { presented: errors.map((error) => presentError(error, context)), errors, isStale };
   };
 
   const execute = async ({ key, requested }: Part, execution: Execution): Promise<Executed> => {
     const { transaction, settings } = execution;
-    const { prepared, token, requestId, cost, signal } = requested;
+    const { prepared, token, cost, signal } = requested;
     const statements = openStatements(requested, execution, () => evaluation.context.statementCount);
     const countRows = () => (cost.rows > limits.rows ? createRowCounter(limits.rows) : null);
     const { shownSecrets } = execution;
@@ -54,14 +55,14 @@ export function createPartExecution({ config, pool, secrets, graph, log }: Execu
       if (signal.aborted && !transaction && isQueryOf(prepared)) return { data: null, ...nothingFailed };
       if (execution.isReplicaUnusable) throw new ReplicaUnusableError();
       const { data, errors = [] } = result;
-      const failed = await present(errors, requestId);
+      const failed = await present(errors, requested);
       if (key === null) return { data, ...failed };
       if (isTransient(failed.presented)) return { data: nullAt(key), ...failed };
       try {
         await statements.keep();
       } catch (error) {
         const notCommitted = new GraphQLError('Not committed', { path: [key], originalError: error as Error });
-        return { data: nullAt(key), ...(await present([notCommitted], requestId)) };
+        return { data: nullAt(key), ...(await present([notCommitted], requested)) };
       }
       return { data: data?.startsWith('{') ? data : nullAt(key), ...failed };
     } finally {
