@@ -7,11 +7,12 @@ import {
 } from 'postgraphile/@dataplan/pg';
 import type { PgAttribute, PgIndex } from 'postgraphile/graphile-build-pg/pg-introspection';
 import { sql } from 'postgraphile/pg-sql2';
+import { baseOf } from './baseOf.ts';
 
 declare global {
   namespace DataplanPg {
     interface PgCodecAttributeExtensions {
-      /** Whether a B-tree has the column. */
+      /** Whether a B-tree has the column, or could have it if it is a view's. */
       isSorted?: boolean;
       /** Whether the text is never empty, and an index has it with `''` in place of null. */
       isSortedAsText?: boolean;
@@ -49,9 +50,10 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
         const table = pgAttribute.getClass();
         const indexes = table?.getIndexes() ?? [];
         const isIn = indexes.filter((index) => index.getKeys().some((key) => key?.attname === pgAttribute.attname));
-        const isSorted = isIn.some(
-          (index) => !index.indpred && index.getIndexClass()?.getAccessMethod()?.amname === 'btree',
-        );
+        const isSorted =
+          table?.relkind === 'v'
+            ? isSortable(attribute.codec as PgCodec)
+            : isIn.some((index) => !index.indpred && index.getIndexClass()?.getAccessMethod()?.amname === 'btree');
         attribute.extensions ??= {};
         if (indexes.some((index) => hasNullAsEmpty(index, pgAttribute)) && isChecked(pgAttribute))
           attribute.extensions.isSortedAsText = true;
@@ -102,6 +104,19 @@ export const OrdersPlugin: GraphileConfig.Plugin = {
     },
   },
 };
+
+/** Whether a B-tree can order the type. PostGraphile alone orders the columns of a view by fewer, and by no enum. */
+function isSortable(codec: PgCodec): boolean {
+  const { name, arrayOfCodec, attributes } = baseOf(codec);
+  if (attributes) return Object.values(attributes).every((attribute) => isSortable(attribute.codec as PgCodec));
+  return arrayOfCodec ? isSortable(arrayOfCodec) : !withoutOrder.has(name);
+}
+
+/** PostgreSQL's own types that no B-tree orders, and those of a search, which the graph does not show. */
+const withoutOrder: ReadonlySet<string> = new Set([
+  ...['json', 'jsonpath', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle', 'aclitem'],
+  ...['tsvector', 'tsquery'],
+]);
 
 /** Whether PostGraphile writes and reads the type without loss. */
 const isPlainText = (codec: PgCodec) => codec === TYPES.text || codec === TYPES.uuid;

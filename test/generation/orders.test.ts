@@ -64,13 +64,21 @@ const sql = `
   })}
   ${tableSql({ name: 'notes', columns: 'id int, checked text constraint notes_checked_length check (char_length(checked) between 1 and 9), unchecked text', key: ['id'], indexes: ['checked', 'unchecked', "(coalesce(checked, ''))", "(coalesce(unchecked, ''))"] })}`;
 
+/** What a view shows of the samples, and a type that no B-tree orders. */
+const view = `
+  create view app_public.shown_samples with (security_invoker) as
+    select s.*, point (s.id, 1) as place, array[point (s.id, 1)] as places from app_public.samples s;
+  comment on view app_public.shown_samples is
+    E'@primaryKey organization_id,id\\n@foreignKey (organization_id) references app_public.app (organization_id)|@foreignFieldName shownSamples|@forwardBehavior -*|@backwardBehavior -list +connection\\nSamples.';
+  grant select on app_public.shown_samples to graph_app;`;
+
 let graph: OwnGraphTest;
 let tenant: Tenant;
 beforeAll(async () => {
   graph = await startGraphTest({}, async (database) => {
     tenant = await createTenant({ database });
     const { owner } = database;
-    await owner.query(sql);
+    await owner.query(sql + view);
     for (let id = 1; id <= 10; id++) {
       // Each value twice; of those that may be null, the second is null.
       const values = names.flatMap(({ type }) => {
@@ -92,18 +100,34 @@ beforeAll(async () => {
 });
 afterAll(() => graph.stop());
 
+const ordersOf = async (type: string) => {
+  const query = `{ __type(name: "${type}") { enumValues { name } } }`;
+  const { __type } = await read<{ __type: { enumValues: { name: string }[] } }>(graph, tenant.app, query);
+  return __type.enumValues.map(({ name }) => name).sort();
+};
+
+const allOrders = names
+  .flatMap(({ column }) => [column, `${column}n`])
+  .flatMap((column) => [`${column.toUpperCase()}_ASC`, `${column.toUpperCase()}_DESC`])
+  .concat('PRIMARY_KEY_ASC', 'PRIMARY_KEY_DESC')
+  .sort();
+
 test('each column with an index has both orders', async () => {
-  const { __type } = await read<{ __type: { enumValues: { name: string }[] } }>(
-    graph,
-    tenant.app,
-    '{ __type(name: "SampleOrderBy") { enumValues { name } } }',
-  );
-  const orders = names
-    .flatMap(({ column }) => [column, `${column}n`])
-    .flatMap((column) => [`${column.toUpperCase()}_ASC`, `${column.toUpperCase()}_DESC`]);
-  expect(__type.enumValues.map(({ name }) => name).sort()).toEqual(
-    [...orders, 'PRIMARY_KEY_ASC', 'PRIMARY_KEY_DESC'].sort(),
-  );
+  expect(await ordersOf('SampleOrderBy')).toEqual(allOrders);
+});
+
+test('each column of a view has both orders if a B-tree could have it, such as one of an enum', async () => {
+  expect(await ordersOf('ShownSampleOrderBy')).toEqual(allOrders);
+
+  for (const type of ['app_public.weather', 'int4[]', 'bytea', 'app_public.place', 'boolean']) {
+    const column = names.find((each) => each.type === type)?.column ?? '';
+    const [ofView, ofTable] = await Promise.all(
+      ['shownSamples', 'samples'].map((field) =>
+        walk(graph, tenant.app, { field, order: `${column.toUpperCase()}_DESC`, rows: 4 }),
+      ),
+    );
+    expect(ofView?.map(idOf)).toEqual(ofTable?.map(idOf));
+  }
 });
 
 describe.each(names)('$type', ({ type, column }) => {
