@@ -1,5 +1,5 @@
 --! Previous: sha1:47d9e3e1e3629594cad09bfa4498da0a92d2461d
---! Hash: sha1:0a17f71e40570a87713eef88a9ce35c042949fd4
+--! Hash: sha1:04ec5dc03697c26bac42191d9daabe01bb4949c3
 --! Message: keys and texts
 
 -- What the columns of many tables have in common: keys, texts that people read, and the time of the last change.
@@ -49,7 +49,8 @@ create function app_hidden.white_space() returns text
   language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp
   as $$
   begin
-    return U&'\0009\000a\000b\000c\000d\0020\0085\00a0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200a\2028\2029\202f\205f\3000\feff';
+    return e'\u0009\u000a\u000b\u000c\u000d\u0020\u0085\u00a0\u1680'
+      '\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
   end
   $$;
 comment on function app_hidden.white_space() is 'The characters that String.prototype.trim removes, and U+0085: a constant, made once for each statement.';
@@ -64,7 +65,7 @@ create function app_hidden.is_text(value text) returns boolean
   as $$
   begin
     return char_length(value) between 1 and 200
-      and value collate "C" !~ '[\u0001-\u001f\u007f-\u009f]'
+      and value collate "C" !~ e'[\u0001-\u001f\u007f-\u009f]'
       and value collate "C" = app_hidden.trimmed(value);
   end
   $$;
@@ -76,8 +77,9 @@ grant execute on function app_hidden.trimmed(text), app_hidden.is_text(text) to 
 
 -- A row as JSON, whatever its types. The type json keeps what jsonb cannot: \u0000, half a surrogate pair, numbers without bound. Then the escapes
 -- of the row are kept as text, and so is each value that is still none of jsonb's. Nothing that is kept or compared this way fails a write.
+-- PostgreSQL reads a body by the settings of the session: a backslash in it needs `standard_conforming_strings`, or a literal e'…'.
 create function app_hidden.row_values(value record) returns jsonb
-  language plpgsql stable set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
   declare
     column_name text;

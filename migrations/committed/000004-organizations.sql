@@ -1,5 +1,5 @@
---! Previous: sha1:0a17f71e40570a87713eef88a9ce35c042949fd4
---! Hash: sha1:89cbd67cf5ad74927ff1fac1a492b09a96d18555
+--! Previous: sha1:04ec5dc03697c26bac42191d9daabe01bb4949c3
+--! Hash: sha1:91f534cc9426659fa850ecc9d12a7a46eda4715a
 --! Message: organizations
 
 -- An organization is a tenant: it owns applications, users, units and cards, and nothing crosses from one to another.
@@ -65,7 +65,7 @@ create function app_hidden.move_lock(organization_id uuid) returns bigint
 comment on function app_hidden.move_lock(uuid) is 'The advisory lock by which a cut-over fences off the transactions of an organization.';
 
 create function app_hidden.is_served(organization_id uuid) returns boolean
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set row_security = on
   as $$
   declare
     found_state text;
@@ -105,7 +105,7 @@ comment on function app_hidden.moving_organization_ids() is 'The organizations t
 grant execute on function app_hidden.moving_organization_ids() to graph_purger;
 
 create function app_hidden.arrived_at() returns timestamptz
-  language plpgsql stable parallel safe security definer set search_path = pg_catalog, pg_temp
+  language plpgsql stable parallel safe security definer set search_path = pg_catalog, pg_temp set row_security = on
   as $$
   begin
     -- Runs as graph_helper because nobody who reads a feed may look at moves; it tells of the own organization alone.
@@ -195,7 +195,7 @@ grant select, insert, update, delete on app_hidden.secret_key_check to graph_adm
 grant select, insert on app_hidden.secret_key_check to graph_helper;
 
 create function app_hidden.note_secret_key(inout salt bytea, inout checksum bytea)
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set row_security = on
   as $$
   begin
     -- Runs as graph_helper because a service that notes its key needs not change it.

@@ -1,5 +1,5 @@
---! Previous: sha1:89cbd67cf5ad74927ff1fac1a492b09a96d18555
---! Hash: sha1:bfd137ccd3c2c0d957152eca1a1b150d0a852549
+--! Previous: sha1:91f534cc9426659fa850ecc9d12a7a46eda4715a
+--! Hash: sha1:000beddf2cae0ef66a4744fb4df989d6aec6194a
 --! Message: applications
 
 -- An application is what OAuth calls a client. It belongs to one organization. It may have a mobile app, which decides how users sign in.

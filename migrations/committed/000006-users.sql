@@ -1,5 +1,5 @@
---! Previous: sha1:bfd137ccd3c2c0d957152eca1a1b150d0a852549
---! Hash: sha1:02f00caa2d1d23d459e18df50bf5f8e4591d9833
+--! Previous: sha1:000beddf2cae0ef66a4744fb4df989d6aec6194a
+--! Hash: sha1:f166e9e616dd55d144c86946fba8cf5d3d8a2359
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.

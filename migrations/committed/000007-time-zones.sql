@@ -1,5 +1,5 @@
---! Previous: sha1:02f00caa2d1d23d459e18df50bf5f8e4591d9833
---! Hash: sha1:72c4f3916c0e99505b8f208a918f55f6e0c06e87
+--! Previous: sha1:f166e9e616dd55d144c86946fba8cf5d3d8a2359
+--! Hash: sha1:1572b0f08219dd437fe937e81ee84e8138a5a919
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,
@@ -14,7 +14,7 @@ create function app_hidden.time_zone_key(name text) returns text
   as $$
   begin
     -- Without the combining marks of diacritics, and the marks in "Nukuʻalofa" and "St. John’s".
-    return lower(translate(regexp_replace(normalize(name, nfd), '[\u0300-\u036f.,''\u2018\u2019\u02bb]', '', 'g'), '_', ' ') collate "C");
+    return lower(translate(regexp_replace(normalize(name, nfd), e'[\u0300-\u036f.,''\u2018\u2019\u02bb]', '', 'g'), '_', ' ') collate "C");
   end
   $$;
 comment on function app_hidden.time_zone_key(text) is 'By what two spellings of a time zone are the same.';

@@ -1,5 +1,5 @@
---! Previous: sha1:72c4f3916c0e99505b8f208a918f55f6e0c06e87
---! Hash: sha1:ba11abc76f9e199b161ac47905f85c8fa79462d8
+--! Previous: sha1:1572b0f08219dd437fe937e81ee84e8138a5a919
+--! Hash: sha1:1e31291c827a14b261363f67cd5457bd53b521f3
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

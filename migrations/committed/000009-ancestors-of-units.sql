@@ -1,5 +1,5 @@
---! Previous: sha1:ba11abc76f9e199b161ac47905f85c8fa79462d8
---! Hash: sha1:00fca3affdb49e38f88a10792142df9bccb6c553
+--! Previous: sha1:1e31291c827a14b261363f67cd5457bd53b521f3
+--! Hash: sha1:f36b537822c44183eff504dbf046b522377f0626
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.
@@ -65,7 +65,7 @@ create function app_hidden.units_lock_tree() returns trigger
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
   begin
-    if tg_op <> 'DELETE' and current_setting('transaction_isolation') <> 'read committed' then
+    if tg_op <> 'DELETE' and current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
       raise exception 'Units are added and moved in read committed transactions only'
         using errcode = 'feature_not_supported', hint = 'A statement must see what was committed before it got its turn.';
     end if;
@@ -109,7 +109,7 @@ comment on function app_hidden.units_place() is 'Writes which units a new or mov
 -- Who is below whom authorizes, so that only these three triggers write it: who may write a unit needs no right over it.
 
 create function app_hidden.units_insert_ancestors() returns trigger
-  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = on
   as $$
   begin
     -- Runs as graph_helper because no other role may write ancestors.
@@ -124,7 +124,7 @@ create trigger units_300_insert_ancestors after insert on app_public.units
 comment on function app_hidden.units_insert_ancestors() is 'Adds the pairs of a new unit and those above it to app_hidden.unit_ancestors.';
 
 create function app_hidden.units_delete_ancestors() returns trigger
-  language plpgsql security definer set search_path = pg_catalog, pg_temp
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = on
   as $$
   declare
     organization_ids uuid[];
@@ -148,7 +148,7 @@ comment on function app_hidden.units_delete_ancestors() is 'Deletes the pairs of
 -- What has moved is found by `except`, and so are the pairs that differ. A join would compare the rows before and after each with each, by a
 -- plan that was made for one row: 10,000 units moved in ten seconds. Pairs within what has moved stay.
 create function app_hidden.units_move_subtrees() returns trigger
-  language plpgsql security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_custom_plan
+  language plpgsql security definer set search_path = pg_catalog, pg_temp set row_security = on set plan_cache_mode = force_custom_plan
   as $$
   declare
     -- Units by their organizations and ids, pairs by their ancestors also: of the same length.

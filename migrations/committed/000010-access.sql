@@ -1,5 +1,5 @@
---! Previous: sha1:00fca3affdb49e38f88a10792142df9bccb6c553
---! Hash: sha1:6adf9b0fb12306ebff14d5b263759a43aa15381a
+--! Previous: sha1:f36b537822c44183eff504dbf046b522377f0626
+--! Hash: sha1:dab99952c09d1f11dfd34d8e95c581d93468b3bc
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

@@ -1,5 +1,5 @@
---! Previous: sha1:6adf9b0fb12306ebff14d5b263759a43aa15381a
---! Hash: sha1:2a957901d670dc305215edfcadd240cd1bfdad32
+--! Previous: sha1:dab99952c09d1f11dfd34d8e95c581d93468b3bc
+--! Hash: sha1:e61edfff2a3f05eb42235805aef575b66fd76b9f
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

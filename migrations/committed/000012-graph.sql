@@ -1,5 +1,5 @@
---! Previous: sha1:2a957901d670dc305215edfcadd240cd1bfdad32
---! Hash: sha1:eb2a6b90a29fa7ea040a8c35a28d725654f23b2a
+--! Previous: sha1:e61edfff2a3f05eb42235805aef575b66fd76b9f
+--! Hash: sha1:06241ff21c4a137ebaf3caa42ed32b35c640d1ae
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

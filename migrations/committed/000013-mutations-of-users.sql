@@ -1,5 +1,5 @@
---! Previous: sha1:eb2a6b90a29fa7ea040a8c35a28d725654f23b2a
---! Hash: sha1:a56ce61650153a025df85f9d52bdc538ad3fd5bd
+--! Previous: sha1:06241ff21c4a137ebaf3caa42ed32b35c640d1ae
+--! Hash: sha1:34041915521ee3d0d01a001dccc823770cbefb55
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

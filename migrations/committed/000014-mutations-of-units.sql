@@ -1,5 +1,5 @@
---! Previous: sha1:a56ce61650153a025df85f9d52bdc538ad3fd5bd
---! Hash: sha1:eabf8f9f7e9ef20be7d80ee2c259f86761cfbc2a
+--! Previous: sha1:34041915521ee3d0d01a001dccc823770cbefb55
+--! Hash: sha1:54e874b8278f36fbc9bba7d113bbe9732b147e9a
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

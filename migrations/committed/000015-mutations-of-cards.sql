@@ -1,5 +1,5 @@
---! Previous: sha1:eabf8f9f7e9ef20be7d80ee2c259f86761cfbc2a
---! Hash: sha1:c463b2d4026f8563b74f3cf352e235bf748e0a4c
+--! Previous: sha1:54e874b8278f36fbc9bba7d113bbe9732b147e9a
+--! Hash: sha1:e805281ea13f27569488bcd131d8ede1d0ca8778
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:c463b2d4026f8563b74f3cf352e235bf748e0a4c
---! Hash: sha1:b907fec52a6c56395c1dda23bafa563ebcb6e577
+--! Previous: sha1:e805281ea13f27569488bcd131d8ede1d0ca8778
+--! Hash: sha1:d4113f84252c032813f5160f42a1dfcf84ceab66
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:b907fec52a6c56395c1dda23bafa563ebcb6e577
---! Hash: sha1:b81450390c68658a59713e4df42765c14c6b9cb5
+--! Previous: sha1:d4113f84252c032813f5160f42a1dfcf84ceab66
+--! Hash: sha1:533cfef31d5fa70279bf8beffc1c5d05738bb65e
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.

@@ -1,5 +1,5 @@
---! Previous: sha1:b81450390c68658a59713e4df42765c14c6b9cb5
---! Hash: sha1:9ba858cda6d36b17474f8d2d0ec9fa563aac06fc
+--! Previous: sha1:533cfef31d5fa70279bf8beffc1c5d05738bb65e
+--! Hash: sha1:4fa59e00bd49c85a42288e4b1db14907058ab6d7
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

@@ -1,5 +1,5 @@
---! Previous: sha1:9ba858cda6d36b17474f8d2d0ec9fa563aac06fc
---! Hash: sha1:d27fcb82568244e4bb63ca91b0879fc49d98de84
+--! Previous: sha1:4fa59e00bd49c85a42288e4b1db14907058ab6d7
+--! Hash: sha1:3a80b2871b4a3b90d733a033a0c753025fc2dd63
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

@@ -1,5 +1,5 @@
---! Previous: sha1:d27fcb82568244e4bb63ca91b0879fc49d98de84
---! Hash: sha1:72f50ea73cf812aa640caf5662965b961c9046ed
+--! Previous: sha1:3a80b2871b4a3b90d733a033a0c753025fc2dd63
+--! Hash: sha1:eb825e010e2c7f5875e2663d703215885319fb5e
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

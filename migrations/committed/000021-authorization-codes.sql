@@ -1,5 +1,5 @@
---! Previous: sha1:72f50ea73cf812aa640caf5662965b961c9046ed
---! Hash: sha1:0637dab04923ccedd1294373b57038efbf64904a
+--! Previous: sha1:eb825e010e2c7f5875e2663d703215885319fb5e
+--! Hash: sha1:cd443f9b09e2387ca86662b4eb6848fa45c769c6
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:0637dab04923ccedd1294373b57038efbf64904a
---! Hash: sha1:95e65e1472897b198314f84874b3e9488a9e84dc
+--! Previous: sha1:cd443f9b09e2387ca86662b4eb6848fa45c769c6
+--! Hash: sha1:6f0b3d0da0c64edc24c491aaccdff517d53912ad
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

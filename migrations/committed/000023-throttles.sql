@@ -1,5 +1,5 @@
---! Previous: sha1:95e65e1472897b198314f84874b3e9488a9e84dc
---! Hash: sha1:bd83ad54da59dd9a5f7be8e80b904d1816c1c44c
+--! Previous: sha1:6f0b3d0da0c64edc24c491aaccdff517d53912ad
+--! Hash: sha1:e943d44339039fc177e3a2d8e281b5617bd10c10
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

@@ -1,5 +1,5 @@
---! Previous: sha1:bd83ad54da59dd9a5f7be8e80b904d1816c1c44c
---! Hash: sha1:9764c092111556f996143b108e4fc43a749551b1
+--! Previous: sha1:e943d44339039fc177e3a2d8e281b5617bd10c10
+--! Hash: sha1:1fd47beafef7341dee5f1cbf1567144395f20337
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.
@@ -156,7 +156,9 @@ create function app_hidden.claim_idempotency_key(key_hash bytea) returns table (
   begin
     -- Until the end of the transaction, however that comes: nobody waits for it, and nothing is left of a server that was killed.
     if not pg_try_advisory_xact_lock(hashtextextended(
-      concat_ws(' ', 'app_hidden.idempotency_keys', own_organization_id, own_application_id, own_principal_id, current_user, claim_idempotency_key.key_hash), 0))
+      concat_ws(
+        ' ', 'app_hidden.idempotency_keys', own_organization_id, own_application_id, own_principal_id, current_user,
+        encode(claim_idempotency_key.key_hash, 'hex')), 0))
     then
       return query select 'in use', null::bytea;
       return;

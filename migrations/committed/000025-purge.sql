@@ -1,5 +1,5 @@
---! Previous: sha1:9764c092111556f996143b108e4fc43a749551b1
---! Hash: sha1:3e82be6a1d32821451a72f05aba1922f6923a6b7
+--! Previous: sha1:1fd47beafef7341dee5f1cbf1567144395f20337
+--! Hash: sha1:ba44580ee41afbb20869b46e17fa26ba33732d77
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

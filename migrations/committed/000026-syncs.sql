@@ -1,5 +1,5 @@
---! Previous: sha1:3e82be6a1d32821451a72f05aba1922f6923a6b7
---! Hash: sha1:f9cbd7fc9d5a173c945f0f7be63ceff2089d7cd6
+--! Previous: sha1:ba44580ee41afbb20869b46e17fa26ba33732d77
+--! Hash: sha1:fbc821f248f50e46caa9d1fe259c75689c8d4315
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge
@@ -20,7 +20,7 @@ comment on column app_public.sync_error.message is E'@notNull\nThe reason, for p
 -- The rules of a table, asked of rows that are not written yet.
 
 create function app_hidden.refusal_of(rule oid) returns app_public.sync_error
-  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
     select
       case contype when 'u' then 'CONFLICT' else 'BAD_USER_INPUT' end,

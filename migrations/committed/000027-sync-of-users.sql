@@ -1,5 +1,5 @@
---! Previous: sha1:f9cbd7fc9d5a173c945f0f7be63ceff2089d7cd6
---! Hash: sha1:7a24bda21e29b6f38d0d71d86fc31ea520a9926e
+--! Previous: sha1:fbc821f248f50e46caa9d1fe259c75689c8d4315
+--! Hash: sha1:5ef1fa1cf997b7a99a696dab93c20d4a1c81acfa
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only
@@ -101,8 +101,10 @@ create function app_hidden.judge_users(given jsonb[], source text) returns app_h
               when g.token is null or g.token ? 'problem' or u.id is null and g.token = 'null'
                 or encode(u.external_authentication_token_hash, 'hex') in (g.token ->> 'hash', g.token ->> 'previousHash') then '{}'
               else jsonb_build_object(
-                'id', coalesce(u.id, (g.token ->> 'userId')::uuid), 'external_authentication_token_ciphertext', '\x' || (g.token ->> 'ciphertext'),
-                'external_authentication_token_hash', '\x' || (g.token ->> 'hash'), 'previous_hash', '\x' || (g.token ->> 'previousHash'))
+                'id', coalesce(u.id, (g.token ->> 'userId')::uuid),
+                'external_authentication_token_ciphertext', e'\\x' || (g.token ->> 'ciphertext'),
+                'external_authentication_token_hash', e'\\x' || (g.token ->> 'hash'),
+                'previous_hash', e'\\x' || (g.token ->> 'previousHash'))
             end as changes,
           case when g.units is not null then coalesce(w.unit_ids, '{}') end as unit_ids, w.has_unknown,
           coalesce(a.unit_ids, '{}') as old_unit_ids

@@ -1,5 +1,5 @@
---! Previous: sha1:7a24bda21e29b6f38d0d71d86fc31ea520a9926e
---! Hash: sha1:03b0920df1d1c7d70475c25a911d76e946ef5f6f
+--! Previous: sha1:5ef1fa1cf997b7a99a696dab93c20d4a1c81acfa
+--! Hash: sha1:a84b8130d854a6ee543059fce0aaa30773e8aad1
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:03b0920df1d1c7d70475c25a911d76e946ef5f6f
---! Hash: sha1:2cf1c4c1409ebafafa2dd0dc0d8ad3271b720a46
+--! Previous: sha1:a84b8130d854a6ee543059fce0aaa30773e8aad1
+--! Hash: sha1:5c5ff0253f71338c7a219e502cc7fcda12105ad5
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

@@ -1,5 +1,5 @@
---! Previous: sha1:2cf1c4c1409ebafafa2dd0dc0d8ad3271b720a46
---! Hash: sha1:07c158119756d34cb9ff99b249b64c6538563e91
+--! Previous: sha1:5c5ff0253f71338c7a219e502cc7fcda12105ad5
+--! Hash: sha1:f0e2df59fbfade2288a83cd298c937735c71bc90
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.
@@ -139,7 +139,9 @@ grant execute on function feed.retention() to graph_purger;
 
 create function feed.changed_since(organizations uuid[], horizons xid8[], ids bigint[]) returns uuid[]
   -- The first change of each from the index, as a page: a semijoin read the whole feed.
-  language sql stable security definer set search_path = pg_catalog, pg_temp set enable_sort = off set plan_cache_mode = force_generic_plan set jit = off
+  language sql stable security definer set search_path = pg_catalog, pg_temp
+  set enable_sort = off set plan_cache_mode = force_generic_plan set jit = off
+  set row_security = on
   as $$
     -- Runs as graph_helper because the service asks about all organizations with one statement, and reads the changes of each as its application.
     select array(

@@ -1,5 +1,5 @@
---! Previous: sha1:07c158119756d34cb9ff99b249b64c6538563e91
---! Hash: sha1:91fe1dc6b146410c1a6073d51587600639610efb
+--! Previous: sha1:f0e2df59fbfade2288a83cd298c937735c71bc90
+--! Hash: sha1:ad01ff1f93a2965852847e8790c5f7fe99604e10
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
@@ -68,6 +68,8 @@ grant execute on function feed.next_horizon(uuid) to graph_helper;
 -- Arguments of the trigger: the relation, the operation, the column of the type or '', the columns that refer to others, and those of the key.
 create function feed.record_rows() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set row_security = on
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   begin
     -- One that was attached or detached after it was followed.
@@ -130,6 +132,8 @@ grant execute on function feed.identifying(oid, text[]) to graph_helper;
 -- join, whose plan might be of few rows. A partition whose trigger lets a row vanish would leave one without the other: then these are no updates.
 create function feed.record_updates() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set row_security = on
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     type_column text = tg_argv[1];
@@ -188,6 +192,8 @@ comment on function feed.record_updates() is 'Adds the rows of a partitioned tab
 -- Arguments of the trigger: the relation, the column of the type or '', the ignored columns, those that refer to others, and those of the key.
 create function feed.record_update() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set row_security = on
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     type_column text = tg_argv[1];
@@ -255,7 +261,7 @@ alter function feed.record_updates() owner to graph_helper;
 revoke create on schema feed from graph_helper;
 
 create function feed.follow(followed regclass, shown regclass default null, ignored name[] default null) returns void
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set standard_conforming_strings = on
   as $$
   declare
     -- A partition is followed with its parent.
@@ -344,7 +350,7 @@ comment on function feed.follow(regclass, regclass, name[]) is
   '`ignored` columns alone is none, nor is one of `updated_at` or of generated columns.';
 
 create function feed.followed() returns setof text
-  language sql stable set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
     -- The first argument of the trigger.
     select distinct split_part(encode(t.tgargs, 'escape'), '\000', 1)

@@ -1,5 +1,5 @@
---! Previous: sha1:91fe1dc6b146410c1a6073d51587600639610efb
---! Hash: sha1:598f5d294ee70e496b502cd124be49556294f777
+--! Previous: sha1:ad01ff1f93a2965852847e8790c5f7fe99604e10
+--! Hash: sha1:29afef484f5ae17d708510d92645e6782b3c27d5
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:598f5d294ee70e496b502cd124be49556294f777
---! Hash: sha1:3a486cba40fb6ddba3c9dedc38452a06993095ae
+--! Previous: sha1:29afef484f5ae17d708510d92645e6782b3c27d5
+--! Hash: sha1:2437c01b88a59ff9c9b0afa675468f2a490e7750
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:3a486cba40fb6ddba3c9dedc38452a06993095ae
---! Hash: sha1:3006b47ea11210a65de39359ca4d0d67bc722dc4
+--! Previous: sha1:2437c01b88a59ff9c9b0afa675468f2a490e7750
+--! Hash: sha1:a014383f983b366b4b67ecf1a07c240e92850482
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:3006b47ea11210a65de39359ca4d0d67bc722dc4
---! Hash: sha1:a404035d807d44e24f4edc06072d93e03df38045
+--! Previous: sha1:a014383f983b366b4b67ecf1a07c240e92850482
+--! Hash: sha1:939fe9d26110007261c4c54671a22b0508637632
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

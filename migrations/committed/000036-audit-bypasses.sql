@@ -1,5 +1,5 @@
---! Previous: sha1:a404035d807d44e24f4edc06072d93e03df38045
---! Hash: sha1:fca87b4f46e8264f8b32ee709449301cf65b3cc5
+--! Previous: sha1:939fe9d26110007261c4c54671a22b0508637632
+--! Hash: sha1:84f0248ab5da5dd22a55bcc8c60af08ed6cadd5c
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -23,7 +23,7 @@ comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be 
 comment on column audit.accepted.hash is 'Of the function, or of the goal of a table or view, that was accepted. `npm run -s audit -- prove` says what has changed since.';
 
 create function audit.called_in(text) returns setof oid
-  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
   select p.oid
   from regexp_matches($1,
@@ -40,6 +40,8 @@ comment on function audit.called_in(text) is 'The functions of the database that
 -- As rls-prover makes it: of body, language, settings and owner, and those of the functions that the bodies call, at any depth.
 create function audit.hash_of_functions(functions oid[]) returns text
   language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  set standard_conforming_strings = on set quote_all_identifiers = off
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   with recursive called (oid) as (
     select unnest(functions)
@@ -63,6 +65,8 @@ comment on function audit.hash_of_functions(oid[]) is 'A hash of what functions 
 -- Of a goal of a table or view: what decides it and may change by a migration. Columns are not in it, since a new one changes no answer.
 create function audit.hash_of_goal(relation regclass, command text, who regrole) returns text
   language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  set standard_conforming_strings = on set quote_all_identifiers = off
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   with recursive read (oid, command) as (
     select relation::oid, hash_of_goal.command
@@ -106,7 +110,7 @@ comment on function audit.hash_of_goal(regclass, text, regrole) is
   'A hash of what decides whether a role may give a command: the policies and rights for it, the triggers that it fires, what a view reads, and the functions that these call.';
 
 create function audit.hash_of(object text, who text) returns text
-  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
   as $$
   select case
     when goal is null or goal[1] in ('call', 'trigger') then audit.hash_of_functions(array(

@@ -1,5 +1,5 @@
---! Previous: sha1:fca87b4f46e8264f8b32ee709449301cf65b3cc5
---! Hash: sha1:8f44a68e0edd027a3c320ea329c9f4f7997bacb3
+--! Previous: sha1:84f0248ab5da5dd22a55bcc8c60af08ed6cadd5c
+--! Hash: sha1:66b74c026ef2f82cb752c3dc184d01557d2e3f46
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -112,8 +112,12 @@ grant execute on function audit.recorded_values(record, oid) to graph_helper;
 
 -- Inserts and deletes come by the thousand when something is provisioned or purged: one statement records all of them. Most tables have no type that
 -- may contain JSON: of these PostgreSQL's own function makes the same value in less time.
+-- Its settings are for the texts of values in JSON. Those of a session may cut numbers, or write a range of dates in another order.
 create function audit.record_rows() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set row_security = on
+  set quote_all_identifiers = off set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex'
+  set extra_float_digits = 1
   as $$
   declare
     subject text = tg_argv[0];
@@ -177,6 +181,9 @@ comment on function audit.record_rows() is 'Records the rows that a statement ha
 -- Rows of a partitioned table, which may move to another partition. They are paired by their place, as feed.record_updates does it.
 create function audit.record_updates() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set row_security = on
+  set quote_all_identifiers = off set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex'
+  set extra_float_digits = 1
   as $$
   declare
     subject text = tg_argv[0];
@@ -233,6 +240,9 @@ comment on function audit.record_updates() is 'Records the rows of a partitioned
 
 create function audit.record_update() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  set row_security = on
+  set quote_all_identifiers = off set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex'
+  set extra_float_digits = 1
   as $$
   declare
     secrets text[] = tg_argv[2];
@@ -288,7 +298,7 @@ comment on function audit.record_update() is
 
 -- The fact stays, the person goes: that there was a row, when and by whom it was changed, but not what it said.
 create function audit.erase_person() returns trigger
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set row_security = on
   as $$
   begin
     -- Runs as graph_helper because nobody may change the history by hand.
@@ -307,7 +317,7 @@ create constraint trigger audit_erase after delete on app_public.users deferrabl
 create function audit.record(
   relation regclass, subject_id name default null, row_id name default null, secrets name[] default null, derived name[] default null)
   returns void
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set standard_conforming_strings = on
   as $$
   declare
     -- A partition is recorded with its parent.

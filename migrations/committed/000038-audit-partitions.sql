@@ -1,5 +1,5 @@
---! Previous: sha1:8f44a68e0edd027a3c320ea329c9f4f7997bacb3
---! Hash: sha1:57091beae24e6b04a7363297ec49a631c40a7e4e
+--! Previous: sha1:66b74c026ef2f82cb752c3dc184d01557d2e3f46
+--! Hash: sha1:39966d660e68805d527ad623fd52410cee2b1650
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.
@@ -25,7 +25,8 @@ create table audit.changes_default partition of audit.changes
 select audit.guard_partition('audit.changes_default');
 
 create function audit.partitions_of(parent regclass) returns table (partition regclass, since timestamptz, until timestamptz)
-  language sql stable set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
     select c.oid::regclass, (regexp_match(bound, 'FROM \(''([^'']+)''\)'))[1]::timestamptz, (regexp_match(bound, 'TO \(''([^'']+)''\)'))[1]::timestamptz
     from pg_inherits i
@@ -46,6 +47,7 @@ grant select on audit.partitions to graph_auditor, graph_admin;
 -- "changes_default" violates partition constraint". So it waits for the history itself, and finds the month.
 create function audit.create_partition(month timestamptz) returns void
   language plpgsql volatile set search_path = pg_catalog, pg_temp
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     until timestamptz = (month at time zone 'UTC' + interval '1 month') at time zone 'UTC';

@@ -1,5 +1,5 @@
---! Previous: sha1:57091beae24e6b04a7363297ec49a631c40a7e4e
---! Hash: sha1:da5f92f5bc1549da332f46c04def37e6675f2747
+--! Previous: sha1:39966d660e68805d527ad623fd52410cee2b1650
+--! Hash: sha1:8f29a3a3d767e6c408bc10563d196e43e8577da0
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:da5f92f5bc1549da332f46c04def37e6675f2747
---! Hash: sha1:f031dce7b4c6f0123f4cd791e3cdc809549ac720
+--! Previous: sha1:8f29a3a3d767e6c408bc10563d196e43e8577da0
+--! Hash: sha1:b05973624fd5f6221f71835e0973dac21753d4b0
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and
@@ -9,7 +9,8 @@
 -- statement. So rows that a filter or a limit leaves out do not count as read. The policy is always true.
 
 create function audit.record_read(relation text, share float8) returns boolean
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
+  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set row_security = on
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     organization_id uuid;
@@ -39,7 +40,8 @@ alter function audit.record_read(text, float8) owner to graph_helper;
 revoke create on schema audit from graph_helper;
 
 create function audit.record_reads(relation regclass, share float8 default 1) returns void
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     readers text = (select string_agg(q.role, ', ' order by q.role) from audit.request_roles q);

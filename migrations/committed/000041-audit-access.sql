@@ -1,5 +1,5 @@
---! Previous: sha1:f031dce7b4c6f0123f4cd791e3cdc809549ac720
---! Hash: sha1:0902dc79b5b3cdee945b4e4a0290c542027aa24e
+--! Previous: sha1:b05973624fd5f6221f71835e0973dac21753d4b0
+--! Hash: sha1:1e75622acf46dc234945602c9e1187c8b01c025b
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
@@ -64,6 +64,7 @@ comment on function audit.find_principal(text) is 'The principal of this name; a
 
 create function audit.find_row(relation regclass, key text) returns jsonb
   language plpgsql stable set search_path = pg_catalog, pg_temp
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     columns text[] = array(
@@ -101,7 +102,7 @@ create function audit.find_row(relation regclass, key text) returns jsonb
 comment on function audit.find_row(regclass, text) is 'The row with this key: the value of its one column beside organization_id, or columns and values as JSON.';
 
 create function audit.condition_of(relation regclass, value jsonb) returns text
-  language sql stable set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
   as $$
     select string_agg(format('%I = %L', a.attname, value ->> a.attname), ' and ')
     from pg_index i
@@ -160,6 +161,7 @@ create function audit.become(principal audit.principals) returns void
       set_config('graph.grant_id', '', true),
       set_config('graph.request_id', 'audit', true),
       set_config('graph.row_limit', '', true),
+      set_config('row_security', 'on', true),
       -- Nobody who works waits for long because somebody looks.
       set_config('lock_timeout', '2s', true),
       set_config('role', principal.role, true)
@@ -167,7 +169,7 @@ create function audit.become(principal audit.principals) returns void
 comment on function audit.become(audit.principals) is 'The settings of a request of this principal, until the transaction or subtransaction ends.';
 
 create function audit.attempt(principal audit.principals, relation regclass, value jsonb, command text) returns text
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
   declare
     outcome text;
@@ -209,7 +211,7 @@ comment on function audit.attempt(audit.principals, regclass, jsonb, text) is
   'An insert tries a row like this one; that it is there already, or any other rule that it breaks, is no matter of access. Nothing stays.';
 
 create function audit.holds(principal audit.principals, relation regclass, value jsonb, expression text) returns boolean
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
   declare
     holds boolean;
@@ -255,7 +257,8 @@ create function audit.reason_of(principal audit.principals, relation regclass, v
 comment on function audit.reason_of(audit.principals, regclass, jsonb) is 'Which row gives a person access to a row: the unit at the root of a granted subtree, an assignment of a card.';
 
 create function audit.condition_for(relation regclass, role text, depth int default 0) returns text
-  language plpgsql stable set search_path = pg_catalog, pg_temp
+  language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set standard_conforming_strings = on
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     condition text = (
@@ -302,7 +305,7 @@ comment on function audit.condition_for(regclass, text, int) is
   'The select policies of a role as one condition on a row and on `asked`, a row of audit.principals, instead of claims; null when they call what is not understood.';
 
 create function audit.trying(asked text, relation regclass, value jsonb) returns setof audit.principals
-  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on set jit = off
   as $$
   declare
     found text[];
@@ -344,7 +347,7 @@ create function audit.trying(asked text, relation regclass, value jsonb) returns
 comment on function audit.trying(text, regclass, jsonb) is 'Which principals of a query, all of one role, see a row, each tried.';
 
 create function audit.seeing(relation regclass, value jsonb, role text) returns setof audit.principals
-  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on set jit = off
   as $$
   declare
     -- For a row of no organization all principals are tried.
@@ -389,7 +392,7 @@ comment on function audit.seeing(regclass, jsonb, text) is
 
 create function audit.who_can(relation regclass, key text)
   returns table (command text, principal text, name text, columns text[], policies text[], rules text[], through text)
-  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on set jit = off
   as $$
   declare
     value jsonb = audit.find_row(relation, key);
@@ -433,7 +436,9 @@ comment on function audit.who_can(regclass, text) is
 
 create function audit.explain_access(principal text, relation regclass, key text)
   returns table (command text, allowed boolean, outcome text, policy text, rule text, part text, holds boolean)
-  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  set standard_conforming_strings = on set quote_all_identifiers = off set jit = off
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     value jsonb = audit.find_row(relation, key);

@@ -1,5 +1,5 @@
---! Previous: sha1:0902dc79b5b3cdee945b4e4a0290c542027aa24e
---! Hash: sha1:6300299d674b1de4104abd2d1fb9e1ffc28daf4d
+--! Previous: sha1:1e75622acf46dc234945602c9e1187c8b01c025b
+--! Hash: sha1:00bbe578db060dd3d99441b5ca7b27d7f5fee299
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
@@ -101,7 +101,8 @@ create function audit.refill(source audit.recorded, at timestamptz, organization
 comment on function audit.refill(audit.recorded, timestamptz, uuid) is 'Fills the copy of a recorded table, which has its name, with the rows as they were; of one organization, or of all.';
 
 create function audit.rebuild(at timestamptz, organization_id uuid) returns void
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on set quote_all_identifiers = off
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     schemas name[] = array(select distinct n.nspname from audit.recorded r join pg_class c on c.oid = r.relation join pg_namespace n on n.oid = c.relnamespace);
@@ -234,7 +235,7 @@ comment on function audit.rebuild(timestamptz, uuid) is
 
 create function audit.who_could(relation regclass, key text, at timestamptz)
   returns table (command text, principal text, name text, columns text[], policies text[], rules text[], through text)
-  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set jit = off
   as $$
   declare
     asked text = (select r.name from audit.recorded r where r.relation = who_could.relation and r.rebuildable);
@@ -263,7 +264,9 @@ comment on function audit.who_could(regclass, text, timestamptz) is
   'As audit.who_can, of the row as it was at a time and of the principals of that time, by the present policies. For the owner.';
 
 create function audit.visible_at(principal text, at timestamptz) returns table (relation regclass, key text, value jsonb)
-  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  set standard_conforming_strings = on set quote_all_identifiers = off set jit = off
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     tables oid[] = array(select r.relation from audit.recorded r where r.rebuildable order by r.name);
@@ -315,6 +318,7 @@ comment on function audit.visible_at(text, timestamptz) is
 create function audit.explain_decision(principal text, question jsonb, at timestamptz default null)
   returns table (step text, id uuid, name text, detail text, holds boolean)
   language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     candidate audit.principals = audit.find_principal(principal);

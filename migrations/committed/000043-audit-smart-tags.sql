@@ -1,5 +1,5 @@
---! Previous: sha1:6300299d674b1de4104abd2d1fb9e1ffc28daf4d
---! Hash: sha1:350268eac8d6a99b817e6037ec7820085a68f1e0
+--! Previous: sha1:00bbe578db060dd3d99441b5ca7b27d7f5fee299
+--! Hash: sha1:1b1e48f40a588efe7a79d8c091ec1c5ad63cf227
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:350268eac8d6a99b817e6037ec7820085a68f1e0
---! Hash: sha1:7c212b3ab79978062ef257aa46a018264e65bb7a
+--! Previous: sha1:1b1e48f40a588efe7a79d8c091ec1c5ad63cf227
+--! Hash: sha1:ccf45a0cefcc413d860ed5bf12f231f245437215
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
@@ -8,7 +8,7 @@
 -- `(select f())` is computed once for a statement, a bare f() once for each row. What is left of an expression without such
 -- subqueries is computed for each row; a subquery that reads a table is left, for its rows are many, too.
 create function audit.outside_subqueries(expression text) returns text
-  language sql immutable parallel safe set search_path = pg_catalog, pg_temp
+  language sql immutable parallel safe set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
     select regexp_replace(expression, format('\( SELECT (?:(?!FROM )%s)*\)', part), '( SELECT )', 'g')
     from (

@@ -1,5 +1,5 @@
---! Previous: sha1:7c212b3ab79978062ef257aa46a018264e65bb7a
---! Hash: sha1:c163737e2e3085fc9aee608175e0eb7741ec4b31
+--! Previous: sha1:ccf45a0cefcc413d860ed5bf12f231f245437215
+--! Hash: sha1:7594b459c61ef52fd326ecd03c730d7085ec26bd
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.
@@ -28,7 +28,9 @@ create view audit.graph_lints with (security_invoker = true) as
       exists (
         select from unnest(coalesce(p.proallargtypes, p.proargtypes::oid[])) as argument
         join pg_type t on t.oid = argument where t.typtype = 'p') as has_pseudo_type,
-      exists (select from pg_type t join tables on tables.oid = t.typrelid where t.oid = p.proargtypes[0]) as is_of_a_row,
+      exists (
+        select from pg_type t join pg_class c on c.oid = t.typrelid
+        where t.oid = p.proargtypes[0] and c.relnamespace = p.pronamespace and not c.relispartition) as is_of_a_row,
       p.proname
     from pg_proc p
     where p.pronamespace = (select oid from schema) and p.prorettype not in ('trigger'::regtype, 'event_trigger'::regtype)

@@ -1,12 +1,12 @@
---! Previous: sha1:c163737e2e3085fc9aee608175e0eb7741ec4b31
---! Hash: sha1:f2fb0e669a0407d91657eae9db0a2cf9ca5f0356
+--! Previous: sha1:7594b459c61ef52fd326ecd03c730d7085ec26bd
+--! Hash: sha1:f0e17d6da0d33e8ec5ecfa98137464c61ca60aaf
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.
 -- Expressions are compared as pg_get_expr writes them, without the blanks, case and redundant parentheses of the migration.
 
 create function audit.compares_organization(expression text) returns boolean
-  language sql immutable strict set search_path = pg_catalog, pg_temp
+  language sql immutable strict set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
     with recursive parts (part) as (
       values (expression)
@@ -23,7 +23,7 @@ comment on function audit.compares_organization(text) is
   'Whether an expression holds for rows of the organization of the claim only: `organization_id = (select app_hidden.current_organization_id())`, or the setting itself, is a part that must hold.';
 
 create function audit.is_always_true(expression text) returns boolean
-  language sql immutable strict set search_path = pg_catalog, pg_temp
+  language sql immutable strict set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
     with recursive outlines (outline) as (
       select regexp_replace(regexp_replace(expression, '''[^'']*''', '0', 'g'), '^\((.*)\)$', '\1')
@@ -39,7 +39,7 @@ create function audit.is_always_true(expression text) returns boolean
 comment on function audit.is_always_true(text) is 'Whether an expression depends on neither the row nor a claim: `true`, `… or true`, or a constant.';
 
 create function audit.parts_without_organization(policy oid) returns text
-  language sql stable set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on set quote_all_identifiers = off
   as $$
     select string_agg(part, ' and ' order by part)
     from pg_policy p

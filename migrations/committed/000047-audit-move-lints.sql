@@ -1,5 +1,5 @@
---! Previous: sha1:f2fb0e669a0407d91657eae9db0a2cf9ca5f0356
---! Hash: sha1:5e103f18f9d81b8fe37392ad36c11239e1c29a5b
+--! Previous: sha1:f0e17d6da0d33e8ec5ecfa98137464c61ca60aaf
+--! Hash: sha1:5e795125da0aae55d06cc238dccf7bae8c52f49b
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:5e103f18f9d81b8fe37392ad36c11239e1c29a5b
---! Hash: sha1:eaa41d8fcb6c28b3282797fc90d6a8cc270c06b6
+--! Previous: sha1:5e795125da0aae55d06cc238dccf7bae8c52f49b
+--! Hash: sha1:1415434edb6df326c064937c0910420d780a9b29
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

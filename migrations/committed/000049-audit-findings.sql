@@ -1,5 +1,5 @@
---! Previous: sha1:eaa41d8fcb6c28b3282797fc90d6a8cc270c06b6
---! Hash: sha1:16618cceece55925bdeba9595ada939af8c0d95e
+--! Previous: sha1:1415434edb6df326c064937c0910420d780a9b29
+--! Hash: sha1:35ad1f0707138335111ad0fd2e7e02af07dc302a
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:16618cceece55925bdeba9595ada939af8c0d95e
---! Hash: sha1:8ede6a246eae64897bc614e3c3bbacb0a6eaf01f
+--! Previous: sha1:35ad1f0707138335111ad0fd2e7e02af07dc302a
+--! Hash: sha1:dea7368983b28a4753e6464455a1a31032579747
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.
@@ -38,7 +38,7 @@ grant select on audit.uses to graph_auditor, graph_admin, graph_helper;
 grant insert (role, command, object, part), update (used_on) on audit.uses to graph_helper;
 
 create function audit.rights_in(statement text) returns table (command text, object text, part text)
-  language sql stable set search_path = pg_catalog, pg_temp
+  language sql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set standard_conforming_strings = on
   as $$
     with plain as materialized (
       select lower(replace(statement, '"', '')) as text
@@ -88,7 +88,7 @@ comment on function audit.rights_in(text) is
   'The rights that a statement may need, by the names in its text: of tables and functions with their schemas, of columns of these tables wherever their name stands.';
 
 create function oauth.note_uses(roles text[], statements text[]) returns void
-  language sql volatile security definer set search_path = pg_catalog, pg_temp
+  language sql volatile security definer set search_path = pg_catalog, pg_temp set row_security = on
   as $$
     -- Runs as graph_helper because what is used is no row of an organization. In one order, so that two at once do not deadlock.
     insert into audit.uses as known (role, command, object, part)
@@ -107,7 +107,7 @@ grant execute on function audit.rights_in(text) to graph_helper, graph_admin;
 grant select on audit.request_roles to graph_helper;
 
 create function audit.unused(since date) returns table (role text, kind text, command text, object text, part text, rule text)
-  language plpgsql volatile set search_path = pg_catalog, pg_temp set jit = off
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set jit = off
   as $$
   declare
     clients text[] = array(select q.role from audit.request_roles q where q.kind = 'token');
@@ -155,7 +155,7 @@ create function audit.unused(since date) returns table (role text, kind text, co
       select m.role, 'right', m.command, r.name, coalesce(c.name, ''), null
       from audit.matrix m
       join audit.relations r using (relation)
-      cross join lateral unnest(case when m.columns = '{}' then '{NULL}' else m.columns end) as c (name)
+      cross join lateral unnest(case when m.columns = '{}' then array[null] else m.columns end) as c (name)
       where m.granted and m.role = any (clients)
         and not exists (select from used u where u.role = m.role and u.command = m.command and u.object = r.name and u.part = coalesce(c.name, ''))
       union all

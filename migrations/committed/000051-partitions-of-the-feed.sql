@@ -1,5 +1,5 @@
---! Previous: sha1:8ede6a246eae64897bc614e3c3bbacb0a6eaf01f
---! Hash: sha1:35dbe72435be180799f189ee9b2fa282c24c17ce
+--! Previous: sha1:dea7368983b28a4753e6464455a1a31032579747
+--! Hash: sha1:6899bb604d9eea5c10df58e4e361cb0cc8554703
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies
@@ -10,6 +10,7 @@
 -- As audit.create_partition does it: what the default partition has of the day is moved, and writers wait meanwhile.
 create function feed.create_partition(day date) returns boolean
   language plpgsql volatile set search_path = pg_catalog, pg_temp
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
   as $$
   declare
     name text = 'changes_' || to_char(day, 'YYYY_MM_DD');
@@ -51,6 +52,7 @@ select feed.create_partition((statement_timestamp() at time zone 'UTC')::date + 
 
 create function feed.rotate_partitions() returns table (days int, new_days int)
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set lock_timeout = '100ms'
+  set quote_all_identifiers = off
   as $$
   declare
     today date = statement_timestamp() at time zone 'UTC';

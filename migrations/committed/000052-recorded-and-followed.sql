@@ -1,5 +1,5 @@
---! Previous: sha1:35dbe72435be180799f189ee9b2fa282c24c17ce
---! Hash: sha1:7ba62eb416dc5bf1797b3530914bddc6ba82347d
+--! Previous: sha1:6899bb604d9eea5c10df58e4e361cb0cc8554703
+--! Hash: sha1:a132f69e359a4baf8128100e68b9f8906fe3a168
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

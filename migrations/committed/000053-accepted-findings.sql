@@ -1,5 +1,5 @@
---! Previous: sha1:7ba62eb416dc5bf1797b3530914bddc6ba82347d
---! Hash: sha1:70dbc1a48d4c2ed9452a11fd0b7129248b9fade0
+--! Previous: sha1:a132f69e359a4baf8128100e68b9f8906fe3a168
+--! Hash: sha1:1834265e48994c318eea9f5bcaddff24a3dbac55
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -64,6 +64,15 @@ test.each<Case>([
     ),
   ],
   [
+    'a function of a composite type of another schema',
+    ...['function_not_in_graph', 'app_public.size_text(app_hidden.size)', /no field/],
+    ...['app_hidden', 'app_public'].map(
+      (schema) =>
+        `create type ${schema}.size as (width int);
+         create function app_public.size_text(size ${schema}.size) returns text language sql stable as 'select 1::text'`,
+    ),
+  ],
+  [
     'a foreign key with an index of a part of the rows',
     ...['foreign_key_without_index', key, /a part of the rows/],
     ...[" where name <> ''", ''].map(

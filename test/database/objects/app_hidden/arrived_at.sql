@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION app_hidden.arrived_at()
  LANGUAGE plpgsql
  STABLE PARALLEL SAFE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET row_security TO 'on'
 AS $function$
   begin
     -- Runs as graph_helper because nobody who reads a feed may look at moves; it tells of the own organization alone.

@@ -11,7 +11,9 @@ AS $function$
   begin
     -- Until the end of the transaction, however that comes: nobody waits for it, and nothing is left of a server that was killed.
     if not pg_try_advisory_xact_lock(hashtextextended(
-      concat_ws(' ', 'app_hidden.idempotency_keys', own_organization_id, own_application_id, own_principal_id, current_user, claim_idempotency_key.key_hash), 0))
+      concat_ws(
+        ' ', 'app_hidden.idempotency_keys', own_organization_id, own_application_id, own_principal_id, current_user,
+        encode(claim_idempotency_key.key_hash, 'hex')), 0))
     then
       return query select 'in use', null::bytea;
       return;

@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION app_hidden.is_text(value text)
 AS $function$
   begin
     return char_length(value) between 1 and 200
-      and value collate "C" !~ '[\u0001-\u001f\u007f-\u009f]'
+      and value collate "C" !~ e'[\u0001-\u001f\u007f-\u009f]'
       and value collate "C" = app_hidden.trimmed(value);
   end
   $function$;

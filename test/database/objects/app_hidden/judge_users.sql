@@ -63,8 +63,10 @@ AS $function$
               when g.token is null or g.token ? 'problem' or u.id is null and g.token = 'null'
                 or encode(u.external_authentication_token_hash, 'hex') in (g.token ->> 'hash', g.token ->> 'previousHash') then '{}'
               else jsonb_build_object(
-                'id', coalesce(u.id, (g.token ->> 'userId')::uuid), 'external_authentication_token_ciphertext', '\x' || (g.token ->> 'ciphertext'),
-                'external_authentication_token_hash', '\x' || (g.token ->> 'hash'), 'previous_hash', '\x' || (g.token ->> 'previousHash'))
+                'id', coalesce(u.id, (g.token ->> 'userId')::uuid),
+                'external_authentication_token_ciphertext', e'\\x' || (g.token ->> 'ciphertext'),
+                'external_authentication_token_hash', e'\\x' || (g.token ->> 'hash'),
+                'previous_hash', e'\\x' || (g.token ->> 'previousHash'))
             end as changes,
           case when g.units is not null then coalesce(w.unit_ids, '{}') end as unit_ids, w.has_unknown,
           coalesce(a.unit_ids, '{}') as old_unit_ids

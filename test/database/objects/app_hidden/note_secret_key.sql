@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION app_hidden.note_secret_key(INOUT salt bytea, INOUT ch
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET row_security TO 'on'
 AS $function$
   begin
     -- Runs as graph_helper because a service that notes its key needs not change it.

@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION app_hidden.refusal_of(rule oid)
  LANGUAGE sql
  STABLE PARALLEL SAFE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
 AS $function$
     select
       case contype when 'u' then 'CONFLICT' else 'BAD_USER_INPUT' end,

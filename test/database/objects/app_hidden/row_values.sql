@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION app_hidden.row_values(value record)
  LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
 AS $function$
   declare
     column_name text;

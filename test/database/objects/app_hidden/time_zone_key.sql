@@ -6,7 +6,7 @@ CREATE OR REPLACE FUNCTION app_hidden.time_zone_key(name text)
 AS $function$
   begin
     -- Without the combining marks of diacritics, and the marks in "Nukuʻalofa" and "St. John’s".
-    return lower(translate(regexp_replace(normalize(name, nfd), '[\u0300-\u036f.,''\u2018\u2019\u02bb]', '', 'g'), '_', ' ') collate "C");
+    return lower(translate(regexp_replace(normalize(name, nfd), e'[\u0300-\u036f.,''\u2018\u2019\u02bb]', '', 'g'), '_', ' ') collate "C");
   end
   $function$;
 comment on function app_hidden.time_zone_key(text) is 'By what two spellings of a time zone are the same.';

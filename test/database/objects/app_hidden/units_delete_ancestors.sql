@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION app_hidden.units_delete_ancestors()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET row_security TO 'on'
 AS $function$
   declare
     organization_ids uuid[];

@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION app_hidden.units_insert_ancestors()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET row_security TO 'on'
 AS $function$
   begin
     -- Runs as graph_helper because no other role may write ancestors.

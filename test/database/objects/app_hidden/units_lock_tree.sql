@@ -4,7 +4,7 @@ CREATE OR REPLACE FUNCTION app_hidden.units_lock_tree()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   begin
-    if tg_op <> 'DELETE' and current_setting('transaction_isolation') <> 'read committed' then
+    if tg_op <> 'DELETE' and current_setting('transaction_isolation') not in ('read committed', 'read uncommitted') then
       raise exception 'Units are added and moved in read committed transactions only'
         using errcode = 'feature_not_supported', hint = 'A statement must see what was committed before it got its turn.';
     end if;

@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION app_hidden.units_move_subtrees()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET row_security TO 'on'
  SET plan_cache_mode TO 'force_custom_plan'
 AS $function$
   declare

@@ -5,7 +5,8 @@ CREATE OR REPLACE FUNCTION app_hidden.white_space()
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
   begin
-    return U&'\0009\000a\000b\000c\000d\0020\0085\00a0\1680\2000\2001\2002\2003\2004\2005\2006\2007\2008\2009\200a\2028\2029\202f\205f\3000\feff';
+    return e'\u0009\u000a\u000b\u000c\u000d\u0020\u0085\u00a0\u1680'
+      '\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000\ufeff';
   end
   $function$;
 comment on function app_hidden.white_space() is 'The characters that String.prototype.trim removes, and U+0085: a constant, made once for each statement.';

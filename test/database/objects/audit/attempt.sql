@@ -2,6 +2,7 @@ CREATE OR REPLACE FUNCTION audit.attempt(principal audit.principals, relation re
  RETURNS text
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
 AS $function$
   declare
     outcome text;

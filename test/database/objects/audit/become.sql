@@ -11,6 +11,7 @@ AS $function$
       set_config('graph.grant_id', '', true),
       set_config('graph.request_id', 'audit', true),
       set_config('graph.row_limit', '', true),
+      set_config('row_security', 'on', true),
       -- Nobody who works waits for long because somebody looks.
       set_config('lock_timeout', '2s', true),
       set_config('role', principal.role, true)

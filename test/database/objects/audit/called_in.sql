@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION audit.called_in(text)
  LANGUAGE sql
  STABLE PARALLEL SAFE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
 AS $function$
   select p.oid
   from regexp_matches($1,

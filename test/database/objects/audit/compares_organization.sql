@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION audit.compares_organization(expression text)
  LANGUAGE sql
  IMMUTABLE STRICT
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
 AS $function$
     with recursive parts (part) as (
       values (expression)

@@ -3,6 +3,13 @@ CREATE OR REPLACE FUNCTION audit.condition_for(relation regclass, role text, dep
  LANGUAGE plpgsql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET quote_all_identifiers TO 'off'
+ SET standard_conforming_strings TO 'on'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   declare
     condition text = (

@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION audit.condition_of(relation regclass, value jsonb)
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET quote_all_identifiers TO 'off'
 AS $function$
     select string_agg(format('%I = %L', a.attname, value ->> a.attname), ' and ')
     from pg_index i

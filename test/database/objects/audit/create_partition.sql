@@ -2,6 +2,11 @@ CREATE OR REPLACE FUNCTION audit.create_partition(month timestamp with time zone
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   declare
     until timestamptz = (month at time zone 'UTC' + interval '1 month') at time zone 'UTC';

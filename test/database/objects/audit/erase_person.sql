@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION audit.erase_person()
  LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET row_security TO 'on'
 AS $function$
   begin
     -- Runs as graph_helper because nobody may change the history by hand.

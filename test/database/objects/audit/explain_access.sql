@@ -2,7 +2,14 @@ CREATE OR REPLACE FUNCTION audit.explain_access(principal text, relation regclas
  RETURNS TABLE(command text, allowed boolean, outcome text, policy text, rule text, part text, holds boolean)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
+ SET quote_all_identifiers TO 'off'
  SET jit TO 'off'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   declare
     value jsonb = audit.find_row(relation, key);

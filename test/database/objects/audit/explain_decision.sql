@@ -3,6 +3,11 @@ CREATE OR REPLACE FUNCTION audit.explain_decision(principal text, question jsonb
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET jit TO 'off'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   declare
     candidate audit.principals = audit.find_principal(principal);

@@ -43,8 +43,8 @@ create view audit.graph_lints with (security_invoker=true) as
                   WHERE t.typtype = 'p'::"char")) AS has_pseudo_type,
             (EXISTS ( SELECT
                    FROM pg_type t
-                     JOIN tables ON tables.oid = t.typrelid
-                  WHERE t.oid = p.proargtypes[0])) AS is_of_a_row,
+                     JOIN pg_class c ON c.oid = t.typrelid
+                  WHERE t.oid = p.proargtypes[0] AND c.relnamespace = p.pronamespace AND NOT c.relispartition)) AS is_of_a_row,
             p.proname
            FROM pg_proc p
           WHERE p.pronamespace = ((( SELECT schema.oid

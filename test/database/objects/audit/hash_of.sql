@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION audit.hash_of(object text, who text)
  LANGUAGE sql
  STABLE PARALLEL SAFE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET quote_all_identifiers TO 'off'
 AS $function$
   select case
     when goal is null or goal[1] in ('call', 'trigger') then audit.hash_of_functions(array(

@@ -3,6 +3,13 @@ CREATE OR REPLACE FUNCTION audit.hash_of_functions(functions oid[])
  LANGUAGE sql
  STABLE PARALLEL SAFE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
+ SET quote_all_identifiers TO 'off'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   with recursive called (oid) as (
     select unnest(functions)

@@ -2,6 +2,7 @@ CREATE OR REPLACE FUNCTION audit.holds(principal audit.principals, relation regc
  RETURNS boolean
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
 AS $function$
   declare
     holds boolean;

@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION audit.is_always_true(expression text)
  LANGUAGE sql
  IMMUTABLE STRICT
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
 AS $function$
     with recursive outlines (outline) as (
       select regexp_replace(regexp_replace(expression, '''[^'']*''', '0', 'g'), '^\((.*)\)$', '\1')

@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION audit.outside_subqueries(expression text)
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
 AS $function$
     select regexp_replace(expression, format('\( SELECT (?:(?!FROM )%s)*\)', part), '( SELECT )', 'g')
     from (

@@ -3,6 +3,8 @@ CREATE OR REPLACE FUNCTION audit.parts_without_organization(policy oid)
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
+ SET quote_all_identifiers TO 'off'
 AS $function$
     select string_agg(part, ' and ' order by part)
     from pg_policy p

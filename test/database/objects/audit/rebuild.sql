@@ -2,6 +2,13 @@ CREATE OR REPLACE FUNCTION audit.rebuild(at timestamp with time zone, organizati
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
+ SET quote_all_identifiers TO 'off'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   declare
     schemas name[] = array(select distinct n.nspname from audit.recorded r join pg_class c on c.oid = r.relation join pg_namespace n on n.oid = c.relnamespace);

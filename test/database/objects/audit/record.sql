@@ -2,6 +2,8 @@ CREATE OR REPLACE FUNCTION audit.record(relation regclass, subject_id name DEFAU
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET quote_all_identifiers TO 'off'
+ SET standard_conforming_strings TO 'on'
 AS $function$
   declare
     -- A partition is recorded with its parent.

@@ -2,6 +2,12 @@ CREATE OR REPLACE FUNCTION audit.record_reads(relation regclass, share double pr
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET quote_all_identifiers TO 'off'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   declare
     readers text = (select string_agg(q.role, ', ' order by q.role) from audit.request_roles q);

@@ -4,6 +4,13 @@ CREATE OR REPLACE FUNCTION audit.record_update()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET plan_cache_mode TO 'force_generic_plan'
+ SET row_security TO 'on'
+ SET quote_all_identifiers TO 'off'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   declare
     secrets text[] = tg_argv[2];

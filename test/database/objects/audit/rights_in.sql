@@ -3,6 +3,8 @@ CREATE OR REPLACE FUNCTION audit.rights_in(statement text)
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET quote_all_identifiers TO 'off'
+ SET standard_conforming_strings TO 'on'
 AS $function$
     with plain as materialized (
       select lower(replace(statement, '"', '')) as text

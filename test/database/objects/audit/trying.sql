@@ -2,6 +2,7 @@ CREATE OR REPLACE FUNCTION audit.trying(asked text, relation regclass, value jso
  RETURNS SETOF audit.principals
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
  SET jit TO 'off'
 AS $function$
   declare

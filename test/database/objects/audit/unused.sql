@@ -2,6 +2,7 @@ CREATE OR REPLACE FUNCTION audit.unused(since date)
  RETURNS TABLE(role text, kind text, command text, object text, part text, rule text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET quote_all_identifiers TO 'off'
  SET jit TO 'off'
 AS $function$
   declare
@@ -50,7 +51,7 @@ AS $function$
       select m.role, 'right', m.command, r.name, coalesce(c.name, ''), null
       from audit.matrix m
       join audit.relations r using (relation)
-      cross join lateral unnest(case when m.columns = '{}' then '{NULL}' else m.columns end) as c (name)
+      cross join lateral unnest(case when m.columns = '{}' then array[null] else m.columns end) as c (name)
       where m.granted and m.role = any (clients)
         and not exists (select from used u where u.role = m.role and u.command = m.command and u.object = r.name and u.part = coalesce(c.name, ''))
       union all

@@ -2,7 +2,14 @@ CREATE OR REPLACE FUNCTION audit.visible_at(principal text, at timestamp with ti
  RETURNS TABLE(relation regclass, key text, value jsonb)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
+ SET quote_all_identifiers TO 'off'
  SET jit TO 'off'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   declare
     tables oid[] = array(select r.relation from audit.recorded r where r.rebuildable order by r.name);

@@ -2,6 +2,7 @@ CREATE OR REPLACE FUNCTION audit.who_can(relation regclass, key text)
  RETURNS TABLE(command text, principal text, name text, columns text[], policies text[], rules text[], through text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
  SET jit TO 'off'
 AS $function$
   declare

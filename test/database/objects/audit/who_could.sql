@@ -2,6 +2,7 @@ CREATE OR REPLACE FUNCTION audit.who_could(relation regclass, key text, at times
  RETURNS TABLE(command text, principal text, name text, columns text[], policies text[], rules text[], through text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET quote_all_identifiers TO 'off'
  SET jit TO 'off'
 AS $function$
   declare

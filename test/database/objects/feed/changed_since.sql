@@ -6,6 +6,7 @@ CREATE OR REPLACE FUNCTION feed.changed_since(organizations uuid[], horizons xid
  SET enable_sort TO 'off'
  SET plan_cache_mode TO 'force_generic_plan'
  SET jit TO 'off'
+ SET row_security TO 'on'
 AS $function$
     -- Runs as graph_helper because the service asks about all organizations with one statement, and reads the changes of each as its application.
     select array(

@@ -2,6 +2,11 @@ CREATE OR REPLACE FUNCTION feed.create_partition(day date)
  RETURNS boolean
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET "DateStyle" TO 'ISO, MDY'
+ SET "IntervalStyle" TO 'postgres'
+ SET "TimeZone" TO 'UTC'
+ SET bytea_output TO 'hex'
+ SET extra_float_digits TO '1'
 AS $function$
   declare
     name text = 'changes_' || to_char(day, 'YYYY_MM_DD');

@@ -2,6 +2,8 @@ CREATE OR REPLACE FUNCTION feed.follow(followed regclass, shown regclass DEFAULT
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET quote_all_identifiers TO 'off'
+ SET standard_conforming_strings TO 'on'
 AS $function$
   declare
     -- A partition is followed with its parent.

@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION feed.followed()
  LANGUAGE sql
  STABLE
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET standard_conforming_strings TO 'on'
 AS $function$
     -- The first argument of the trigger.
     select distinct split_part(encode(t.tgargs, 'escape'), '\000', 1)

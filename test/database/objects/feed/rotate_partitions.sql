@@ -4,6 +4,7 @@ CREATE OR REPLACE FUNCTION feed.rotate_partitions()
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
  SET lock_timeout TO '100ms'
+ SET quote_all_identifiers TO 'off'
 AS $function$
   declare
     today date = statement_timestamp() at time zone 'UTC';

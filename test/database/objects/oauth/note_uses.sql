@@ -3,6 +3,7 @@ CREATE OR REPLACE FUNCTION oauth.note_uses(roles text[], statements text[])
  LANGUAGE sql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET row_security TO 'on'
 AS $function$
     -- Runs as graph_helper because what is used is no row of an organization. In one order, so that two at once do not deadlock.
     insert into audit.uses as known (role, command, object, part)
