@@ -47,6 +47,41 @@ test('have a comment each, from which docs/database.md says what they are for', 
   expect(page).toContain('  "app_public.users" ||--o| "oauth.credentials" : "user_id"\n');
 });
 
+test('are all in docs/database.md, partitioned tables and long signatures among them', async () => {
+  const made = (name: string) => `
+    create table app_public.${name} (at date, unit text) partition by range (at);
+    create table app_public.${name}_2024 partition of app_public.${name} for values from ('2024-01-01') to ('2025-01-01');`;
+  const client = await database.owner.connect();
+  try {
+    await client.query(`begin; ${made('visits')} ${made('visits_by_hour')}
+      create function app_public.${'long_'.repeat(12)}(first timestamp with time zone, second timestamp with time zone)
+        returns text language sql as $$ select 'x' $$;`);
+    const page = await readDatabasePage(client);
+
+    const { rows } = await client.query<{ name: string }>(`
+      select n.nspname, p.oid::regprocedure::text as name from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+      where n.nspname in ('app_public', 'app_hidden', 'oauth', 'feed', 'audit')
+        and not exists (select from pg_depend d where d.classid = 'pg_proc'::regclass and d.objid = p.oid and d.deptype in ('e', 'i'))
+      union all
+      select n.nspname, c.oid::regclass::text from pg_class c join pg_namespace n on n.oid = c.relnamespace
+      where n.nspname in ('app_public', 'app_hidden', 'oauth', 'feed', 'audit') and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition`);
+    const named = new Set(
+      [...page.matchAll(/^\| [a-z ]+ \| `([^`]+)` \|/gm)].map(([, name]) => name?.replaceAll(', ', ',')),
+    );
+    const missing = rows
+      .map(({ name }) => name.replace(/^\w+\./, '').replaceAll('"', ''))
+      .filter((name) => !named.has(name));
+    expect(missing).toEqual([]);
+    expect(rows.map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['feed.changes', 'audit.changes', 'app_public.visits']),
+    );
+    expect(page).not.toContain('visits_2024');
+  } finally {
+    await client.query('rollback');
+    client.release();
+  }
+});
+
 test.each([
   ['@name x\n@behavior -*\nThe first. The second.', 'The first.'],
   ['One without an end', 'One without an end'],

@@ -38,10 +38,10 @@ export function sentenceOf(comment: string): string {
   return /^.*?[.](?=\s|$)/s.exec(description)?.[0] ?? description;
 }
 
-/** Partitions are made and dropped, and extensions have pages of their own. */
+/** Partitions are made and dropped, and extensions have pages of their own. The columns by which a table is partitioned depend on it, too. */
 const isShown = (catalog: string, oid: string) =>
-  `nspname !~ '^(pg_|information_schema$|public$|graphile_)'
-   and not exists (select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.deptype in ('e', 'i'))`;
+  `nspname !~ '^(pg_|information_schema$|public$|graphile_)' and not exists (
+     select from pg_depend d where d.classid = '${catalog}'::regclass and d.objid = ${oid} and d.objsubid = 0 and d.deptype in ('e', 'i'))`;
 
 const foreignKeys = `
   select k.conrelid::regclass::text as from, k.confrelid::regclass::text as to,
@@ -57,7 +57,7 @@ const foreignKeys = `
 const described = `
   select nspname as schema, name, kind, comment
   from (
-    select n.nspname, c.relname as name, case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'f' then 'foreign table' else 'table' end as kind,
+    select n.nspname, c.relname::text as name, case c.relkind when 'v' then 'view' when 'm' then 'materialized view' when 'f' then 'foreign table' else 'table' end as kind,
       obj_description(c.oid, 'pg_class') as comment, 1 as place
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and not c.relispartition and ${isShown('pg_class', 'c.oid')}
