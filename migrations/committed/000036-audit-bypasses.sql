@@ -1,5 +1,5 @@
 --! Previous: sha1:939fe9d26110007261c4c54671a22b0508637632
---! Hash: sha1:84f0248ab5da5dd22a55bcc8c60af08ed6cadd5c
+--! Hash: sha1:19fac3889114a2504fb5b40cdbad146e32ce5c25
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -22,7 +22,7 @@ create table audit.accepted (
 comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be so, each with its reason.';
 comment on column audit.accepted.hash is 'Of the function, or of the goal of a table or view, that was accepted. `npm run -s audit -- prove` says what has changed since.';
 
-create function audit.called_in(text) returns setof oid
+create function audit.called_in(text, is_pinned boolean) returns setof oid
   language sql stable parallel safe set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
   select p.oid
@@ -32,10 +32,12 @@ create function audit.called_in(text) returns setof oid
   join pg_namespace n on n.oid = p.pronamespace
   -- The 3,300 functions of PostgreSQL itself take most of the time, and cannot be accepted.
   where n.nspname not in ('pg_catalog', 'information_schema')
-    and (parts[1] is null
-      or n.nspname = case when parts[1] like '"%' then replace(substr(parts[1], 2, length(parts[1]) - 2), '""', '"') else lower(parts[1]) end)
+    and case when parts[1] is null then not is_pinned
+      else n.nspname = case when parts[1] like '"%' then replace(substr(parts[1], 2, length(parts[1]) - 2), '""', '"') else lower(parts[1]) end
+    end
   $$;
-comment on function audit.called_in(text) is 'The functions of the database that a text calls: a call is a name before a parenthesis.';
+comment on function audit.called_in(text, boolean) is
+  'The functions of the database that a text calls: a call is a name before a parenthesis. A pinned text needs a schema to name one.';
 
 -- As rls-prover makes it: of body, language, settings and owner, and those of the functions that the bodies call, at any depth.
 create function audit.hash_of_functions(functions oid[]) returns text
@@ -49,7 +51,11 @@ create function audit.hash_of_functions(functions oid[]) returns text
     select inner_call
     from called
     join pg_proc caller using (oid)
-    cross join audit.called_in(concat_ws(chr(10), caller.prosrc, pg_get_function_sqlbody(caller.oid))) as inner_call
+    -- Pinned is what has no other schema in its search path, and names no path: functions are not looked for among temporary objects.
+    cross join audit.called_in(
+      concat_ws(chr(10), caller.prosrc, pg_get_function_sqlbody(caller.oid)),
+      caller.prosrc !~* 'search_path|\mset\s+((local|session)\s+)?schema\M|\mreset\M' and exists (
+        select from unnest(caller.proconfig) as setting where setting ~ '^search_path=(pg_catalog(, pg_temp)?|"")?$')) as inner_call
   ),
   hashed (own) as (
     select left(encode(sha256(convert_to(concat_ws(chr(10),
@@ -103,7 +109,7 @@ create function audit.hash_of_goal(relation regclass, command text, who regrole)
     where t.tgtype & case read.command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 when 'truncate' then 32 else 0 end > 0
   ),
   whole (text) as (select string_agg(part.text, chr(10) order by part.text collate "C") from part)
-  select left(encode(sha256(convert_to(concat_ws(chr(10), whole.text, audit.hash_of_functions(array(select audit.called_in(whole.text)))), 'UTF8')), 'hex'), 16)
+  select left(encode(sha256(convert_to(concat_ws(chr(10), whole.text, audit.hash_of_functions(array(select audit.called_in(whole.text, true)))), 'UTF8')), 'hex'), 16)
   from whole
   $$;
 comment on function audit.hash_of_goal(regclass, text, regrole) is
@@ -143,7 +149,7 @@ create function audit.note_hash() returns trigger
 comment on function audit.note_hash() is 'Replaces a former acceptance, and notes the hash of what is accepted.';
 create trigger note_hash before insert on audit.accepted for each row execute function audit.note_hash();
 grant execute on function
-  audit.called_in(text), audit.hash_of_functions(oid[]), audit.hash_of_goal(regclass, text, regrole), audit.hash_of(text, text), audit.note_hash()
+  audit.called_in(text, boolean), audit.hash_of_functions(oid[]), audit.hash_of_goal(regclass, text, regrole), audit.hash_of(text, text), audit.note_hash()
   to graph_admin;
 
 alter table audit.accepted enable row level security, force row level security;

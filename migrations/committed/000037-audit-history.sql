@@ -1,5 +1,5 @@
---! Previous: sha1:84f0248ab5da5dd22a55bcc8c60af08ed6cadd5c
---! Hash: sha1:66b74c026ef2f82cb752c3dc184d01557d2e3f46
+--! Previous: sha1:19fac3889114a2504fb5b40cdbad146e32ce5c25
+--! Hash: sha1:5a8b3a8c084c49b1799db492b8e1c8301e5f1ca2
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

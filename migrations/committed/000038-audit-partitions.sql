@@ -1,5 +1,5 @@
---! Previous: sha1:66b74c026ef2f82cb752c3dc184d01557d2e3f46
---! Hash: sha1:39966d660e68805d527ad623fd52410cee2b1650
+--! Previous: sha1:5a8b3a8c084c49b1799db492b8e1c8301e5f1ca2
+--! Hash: sha1:27350f41a0a062ead2c828c670f65b4240d5f432
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

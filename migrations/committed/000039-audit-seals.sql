@@ -1,5 +1,5 @@
---! Previous: sha1:39966d660e68805d527ad623fd52410cee2b1650
---! Hash: sha1:8f29a3a3d767e6c408bc10563d196e43e8577da0
+--! Previous: sha1:27350f41a0a062ead2c828c670f65b4240d5f432
+--! Hash: sha1:14e134b3a08cbdb6ef22439f69088c7408f55f5c
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:8f29a3a3d767e6c408bc10563d196e43e8577da0
---! Hash: sha1:b05973624fd5f6221f71835e0973dac21753d4b0
+--! Previous: sha1:14e134b3a08cbdb6ef22439f69088c7408f55f5c
+--! Hash: sha1:53999cbf7e4b2530c08848e0966dfb61975eacbb
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:b05973624fd5f6221f71835e0973dac21753d4b0
---! Hash: sha1:1e75622acf46dc234945602c9e1187c8b01c025b
+--! Previous: sha1:53999cbf7e4b2530c08848e0966dfb61975eacbb
+--! Hash: sha1:5bbdaeb4a99f7ac7d8532442f146f22ac180984f
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

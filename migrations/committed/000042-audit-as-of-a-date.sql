@@ -1,5 +1,5 @@
---! Previous: sha1:1e75622acf46dc234945602c9e1187c8b01c025b
---! Hash: sha1:00bbe578db060dd3d99441b5ca7b27d7f5fee299
+--! Previous: sha1:5bbdaeb4a99f7ac7d8532442f146f22ac180984f
+--! Hash: sha1:ea2ed83811ba106f27c8353a7c9dac4bfb7a7e56
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

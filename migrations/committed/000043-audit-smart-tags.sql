@@ -1,5 +1,5 @@
---! Previous: sha1:00bbe578db060dd3d99441b5ca7b27d7f5fee299
---! Hash: sha1:1b1e48f40a588efe7a79d8c091ec1c5ad63cf227
+--! Previous: sha1:ea2ed83811ba106f27c8353a7c9dac4bfb7a7e56
+--! Hash: sha1:0736d78b3c4aaddd5122de40f92cfb1607a4e4ac
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

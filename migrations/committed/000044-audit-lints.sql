@@ -1,5 +1,5 @@
---! Previous: sha1:1b1e48f40a588efe7a79d8c091ec1c5ad63cf227
---! Hash: sha1:ccf45a0cefcc413d860ed5bf12f231f245437215
+--! Previous: sha1:0736d78b3c4aaddd5122de40f92cfb1607a4e4ac
+--! Hash: sha1:f04f570c59f79734dedd122768e3d7e1f0f4f2e4
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

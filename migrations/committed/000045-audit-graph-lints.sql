@@ -1,5 +1,5 @@
---! Previous: sha1:ccf45a0cefcc413d860ed5bf12f231f245437215
---! Hash: sha1:7594b459c61ef52fd326ecd03c730d7085ec26bd
+--! Previous: sha1:f04f570c59f79734dedd122768e3d7e1f0f4f2e4
+--! Hash: sha1:d7a5c8a76bca18131a2f31750413fc76163fd84a
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

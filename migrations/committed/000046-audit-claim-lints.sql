@@ -1,5 +1,5 @@
---! Previous: sha1:7594b459c61ef52fd326ecd03c730d7085ec26bd
---! Hash: sha1:f0e17d6da0d33e8ec5ecfa98137464c61ca60aaf
+--! Previous: sha1:d7a5c8a76bca18131a2f31750413fc76163fd84a
+--! Hash: sha1:0eff92b5d70346ce8648db8f3bba6366515eb4e5
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

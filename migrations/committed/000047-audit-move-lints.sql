@@ -1,5 +1,5 @@
---! Previous: sha1:f0e17d6da0d33e8ec5ecfa98137464c61ca60aaf
---! Hash: sha1:5e795125da0aae55d06cc238dccf7bae8c52f49b
+--! Previous: sha1:0eff92b5d70346ce8648db8f3bba6366515eb4e5
+--! Hash: sha1:f3085989e905c1f1f570d6849ca5a6848162211a
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:5e795125da0aae55d06cc238dccf7bae8c52f49b
---! Hash: sha1:1415434edb6df326c064937c0910420d780a9b29
+--! Previous: sha1:f3085989e905c1f1f570d6849ca5a6848162211a
+--! Hash: sha1:b161b45f3d25cdb6440381bc7fc85536957b47d4
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:1415434edb6df326c064937c0910420d780a9b29
---! Hash: sha1:35ad1f0707138335111ad0fd2e7e02af07dc302a
+--! Previous: sha1:b161b45f3d25cdb6440381bc7fc85536957b47d4
+--! Hash: sha1:138eb85146fde4e500cb4438cee981130134dc19
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

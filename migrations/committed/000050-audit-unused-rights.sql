@@ -1,5 +1,5 @@
---! Previous: sha1:35ad1f0707138335111ad0fd2e7e02af07dc302a
---! Hash: sha1:dea7368983b28a4753e6464455a1a31032579747
+--! Previous: sha1:138eb85146fde4e500cb4438cee981130134dc19
+--! Hash: sha1:5a8cde471b58ed719ac3a3f1cceb4c0f6d1779b6
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

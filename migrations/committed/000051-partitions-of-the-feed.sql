@@ -1,5 +1,5 @@
---! Previous: sha1:dea7368983b28a4753e6464455a1a31032579747
---! Hash: sha1:6899bb604d9eea5c10df58e4e361cb0cc8554703
+--! Previous: sha1:5a8cde471b58ed719ac3a3f1cceb4c0f6d1779b6
+--! Hash: sha1:d8a86a9df339c8e5fc9a2a03d07d627fb1678821
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

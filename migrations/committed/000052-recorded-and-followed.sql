@@ -1,5 +1,5 @@
---! Previous: sha1:6899bb604d9eea5c10df58e4e361cb0cc8554703
---! Hash: sha1:a132f69e359a4baf8128100e68b9f8906fe3a168
+--! Previous: sha1:d8a86a9df339c8e5fc9a2a03d07d627fb1678821
+--! Hash: sha1:cb845bc24f4868dbf0629bb34ea3aff73dca8cac
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:a132f69e359a4baf8128100e68b9f8906fe3a168
---! Hash: sha1:1834265e48994c318eea9f5bcaddff24a3dbac55
+--! Previous: sha1:cb845bc24f4868dbf0629bb34ea3aff73dca8cac
+--! Hash: sha1:29a095a1f15be86df626d486d0d01b03a52fb27c
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

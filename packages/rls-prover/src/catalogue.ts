@@ -14,15 +14,15 @@ export type Catalogue = {
   builtins: ReadonlyMap<string, Builtin>;
   /** Types whose equality is identity, by the family within which they are compared. */
   families: ReadonlyMap<string, string>;
-  /** Names of the database's operators, but of those in C on types of their own, as extensions bring them. */
+  /** Names of the database's operators, but of those in C on types of their own, as extensions bring them; for {@link mayBeOwn}. */
   operators: ReadonlySet<string>;
   /** The results of PostgreSQL's operators by the type on their left, `->> jsonb`, where they do not depend on the right. */
   results: ReadonlyMap<string, Result>;
-  /** Casts between these, `from to`. */
+  /** Casts of the database's own between these, `from to`, but those that are without a function or by one of {@link Routine.isTrusted}. */
   casts: ReadonlySet<string>;
   /** The settings of claims. */
   settings: ReadonlySet<string>;
-  /** Functions that are not PostgreSQL's own and have the name of one that is. */
+  /** Functions that are not PostgreSQL's own and have the name of one that is; for {@link mayBeOwn}. */
   ownNames: ReadonlySet<string>;
   /** Domains whose check calls a function of the database's own, and types that are made of them. */
   checkedTypes: ReadonlySet<string>;
@@ -33,6 +33,23 @@ export type Catalogue = {
   /** Whether there is a collation that takes different texts for equal. */
   hasOwnOrders: boolean;
 };
+
+/**
+ * Whether a name without a schema may mean one of the database's own functions or operators, of these names.
+ * Under the search path pg_catalog, PostgreSQL finds and prints without a schema only what is in pg_catalog; it never looks for functions
+ * and operators among temporary objects. Those that it finds nevertheless stand among the names as `pg_catalog.name`.
+ */
+export const mayBeOwn = (own: ReadonlySet<string>, name: string, isPinned: boolean): boolean =>
+  own.has(`pg_catalog.${name}`) || (!isPinned && own.has(name));
+
+/** Whether an operator may be one of the database's own, by its name, perhaps with its schema. */
+export const isOwnOperator = (name: string, { operators }: Catalogue, isPinned: boolean): boolean =>
+  name.includes('.') ? !name.startsWith('pg_catalog.') || operators.has(name) : mayBeOwn(operators, name, isPinned);
+
+/** Whether a function runs under such a search path. That it sets no other is among its effects. */
+export const isPinned = ({ settings }: Routine): boolean => settings.some((setting) => pinnedPath.test(setting));
+
+export const pinnedPath = /^search_path=(pg_catalog(, pg_temp)?|"")?$/;
 
 /** The suffix of the names of types whose collation takes different texts for equal. */
 export const ownOrder = ' of its own order';
@@ -112,6 +129,11 @@ export type Routine = {
   isDefiner: boolean;
   isStrict: boolean;
   isTrigger: boolean;
+  /**
+   * In C, of an extension that PostgreSQL marks as trusted, and immutable, an operator's, or a part of a type, operator class or the like.
+   * It yields a value of its arguments, and does nothing else. Only a superuser brings code in C.
+   */
+  isTrusted: boolean;
   /** An aggregate or a window function. */
   isOfRows: boolean;
   /** A call by its name and this number of arguments can mean nothing else: no defaults, no `variadic`, no results among the parameters. */

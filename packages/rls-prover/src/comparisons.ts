@@ -1,14 +1,13 @@
+import { isOwnOperator } from './catalogue.ts';
 import { and, boolean, type Collection, isFalse, isTrue, not, or, type Scalar, type Value } from './logic.ts';
 import type { Environment } from './scope.ts';
 import { apply, asScalar, cast, deny, elementsOf, maybeNull, open, unified } from './values.ts';
 
-/** Whether an operator may not be PostgreSQL's, by its name: what is printed need not say which it is. */
-export const isOwnOperator = (path: readonly string[], { catalogue }: Environment): boolean =>
-  path.length > 1 ? path[0] !== 'pg_catalog' : catalogue.operators.has(path[0] ?? '');
-
-/** The operator `=` where SQL does not write it. */
+/** The operator `=` where SQL does not write it, so that what PostgreSQL prints does not say which it is. */
 export const equality = (first: Value, second: Value, env: Environment): Scalar =>
-  isOwnOperator(['='], env) ? deny('an operator = of its own', env, 'bool') : compare('=', first, second, env);
+  isOwnOperator('=', env.catalogue, false)
+    ? deny('an operator = of its own', env, 'bool')
+    : compare('=', first, second, env);
 
 export function distinct(first: Value, second: Value, env: Environment): Scalar {
   const equal = equality(first, second, env);

@@ -53,7 +53,7 @@ export const constructs: Readonly<Record<string, Construct>> = {
     nodes: { TypeCast: 'arg typeName', TypeName: 'names typemod typmods arrayBounds' },
     meaning:
       'Exact for literals, and between types that are compared alike. Else any value, which is the same for the same argument and null of null. ' +
-      'An empty text that is cast to a uuid, number, date, boolean or JSON is an error, and null here. A cast that the database defines is not understood.',
+      'An empty text that is cast to a uuid, number, date, boolean or JSON is an error, and null here. A cast by a function of the database is not understood.',
     source: 'SQL Commands, CREATE CAST',
     example: 'tenant_id::text::uuid = tenant_id::text::uuid and tenant_id = app.tenant_id()',
   },
@@ -68,7 +68,7 @@ export const constructs: Readonly<Record<string, Construct>> = {
     meaning:
       'Exact: `=` and `<>` of uuid, text, integers, dates, timestamps, booleans, bytea, enums; the order of integers, dates, timestamps; `in`, ' +
       '`between`, `distinct from`, `nullif`, `any`, `all`; `&&`, `@>`, `<@` of arrays of these. Any other operator of PostgreSQL is any value, ' +
-      'which is the same for the same operands. One of the name of an operator that the database defines is not understood.',
+      'which is the same for the same operands. One that the database defines is not understood; where a search path finds those, nor is one of its name.',
     source: 'Functions and Operators, Comparison Functions and Operators; parse_oper.c',
     example: 'tenant_id = any (array[app.tenant_id()])',
   },

@@ -1,4 +1,4 @@
-import type { Catalogue, Routine } from './catalogue.ts';
+import { type Catalogue, isPinned, type Routine } from './catalogue.ts';
 import { findUnknown } from './constructs.ts';
 import { calledBy, effectsOf } from './effects.ts';
 import { createEnvironment } from './environment.ts';
@@ -73,7 +73,10 @@ export function questionsOfBody(
     const { unknown, reads, writes } = effectsOf(called, catalogue, parser);
     return called.isDefiner || unknown !== null || reads || writes;
   };
-  const called = calledBy([body, ...queriesBelow(body, catalogue, parser)], catalogue);
+  const called = [
+    ...calledBy(body, catalogue, isPinned(routine)),
+    ...calledBy(queriesBelow(body, catalogue, parser), catalogue, true),
+  ];
   if (effectsOf(routine, catalogue, parser).writes || called.some(mayRead))
     return 'its body calls what may read or change more';
   const casts = [...catalogue.functions.values()].flat().filter((one) => catalogue.implicitCasts.has(one.signature));

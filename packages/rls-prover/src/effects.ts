@@ -1,4 +1,4 @@
-import type { Catalogue, Routine } from './catalogue.ts';
+import { type Catalogue, isOwnOperator, isPinned, mayBeOwn, type Routine } from './catalogue.ts';
 import { namesIn, partsOf } from './names.ts';
 import { type Body, NotUnderstood, type Parser } from './parse.ts';
 
@@ -74,6 +74,7 @@ function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): O
   const place = routine.signature;
   const none = { place, assigned: null, called: [] };
   const effects = ((): OwnEffects => {
+    if (routine.isTrusted) return { ...none, unknown: null, reads: false, writes: false };
     if (routine.isOfRows && routine.source === null)
       return { ...none, unknown: `the aggregate ${routine.name}`, reads: true, writes: true };
     const body = bodyOf(routine, parser);
@@ -87,7 +88,7 @@ function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): O
       reads: keys.has('RangeVar'),
       writes: ['InsertStmt', 'UpdateStmt', 'DeleteStmt', 'MergeStmt'].some((key) => keys.has(key)),
       assigned: body.assigned,
-      called: calledBy(body.statements, catalogue),
+      called: calledBy(body.statements, catalogue, isPinned(routine)),
     };
   })();
   ownMemory.set(routine, effects);
@@ -95,12 +96,14 @@ function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): O
 }
 
 /** The database's functions that parse trees may call. A field may be a call, too: `u.name` is `name(u)` (parse_func.c, ParseFuncOrColumn). */
-export function calledBy(trees: object, { functions }: Catalogue): Routine[] {
+export function calledBy(trees: object, { functions }: Catalogue, isPinned: boolean): Routine[] {
   const { calls, fields } = namesIn(trees);
   return [...functions].flatMap(([name, overloads]) =>
     calls.has(name)
       ? overloads
-      : overloads.filter(({ parameters }) => parameters.length === 1 && fields.has(partsOf(name).at(-1) ?? '')),
+      : overloads.filter(
+          ({ parameters }) => !isPinned && parameters.length === 1 && fields.has(partsOf(name).at(-1) ?? ''),
+        ),
   );
 }
 
@@ -111,8 +114,7 @@ function problemsOf(
   catalogue: Catalogue,
 ): string[] {
   const { calls, fields, operators, types, changed } = namesIn(all);
-  const isOwn = (name: string) =>
-    name.includes('.') ? !name.startsWith('pg_catalog.') : catalogue.operators.has(name);
+  const pinned = isPinned(routine);
   const casts = new Set([...catalogue.casts].flatMap((cast) => cast.split(' ')));
   // A type without its schema may be any of that name.
   const isWritten = (name: string) => types.has(name) || types.has(bareOf(name));
@@ -125,9 +127,9 @@ function problemsOf(
       .map((kind) => (/^dyn/.test(kind) ? 'text that is run' : `the statement ${kind}`)),
     ...all.flatMap((statement) => Object.keys(statement).filter((tag) => !statements.test(tag))),
     ...[...calls, ...[...fields].filter((name) => catalogue.builtins.get(name)?.returns[1] !== undefined)]
-      .filter((name) => !isKnown(name, catalogue))
+      .filter((name) => !isKnown(name, catalogue, pinned))
       .map((name) => `call of ${name}`),
-    ...[...operators].filter(isOwn).map((name) => `operator ${name}`),
+    ...[...operators].filter((name) => isOwnOperator(name, catalogue, pinned)).map((name) => `operator ${name}`),
     ...[...catalogue.checkedTypes]
       .filter(
         (name) =>
@@ -149,20 +151,20 @@ const isKnownTable = (path: string, { paths }: Catalogue): boolean => {
   return relation !== undefined && !(relation.definition !== null && /\bpg_settings\b/.test(relation.definition));
 };
 
-function isKnown(name: string, catalogue: Catalogue): boolean {
+function isKnown(name: string, catalogue: Catalogue, isPinned: boolean): boolean {
   // A literal name that is no claim's, and of no setting of PostgreSQL's but a time limit.
   const [, given] = /^set_config\((\w+\.\w+|\w+_timeout)\)$/.exec(name) ?? [];
-  if (given && catalogue.settings.size > 0 && !catalogue.ownNames.has('set_config'))
+  if (given && catalogue.settings.size > 0 && !mayBeOwn(catalogue.ownNames, 'set_config', isPinned))
     return !catalogue.settings.has(given);
   const plain = name.replace(/^pg_catalog\./, '');
-  const builtin = isBuiltin(name, catalogue) ? catalogue.builtins.get(plain) : undefined;
+  const builtin = isBuiltin(name, catalogue, isPinned) ? catalogue.builtins.get(plain) : undefined;
   return builtin ? isHarmless(plain, builtin.volatility) : catalogue.functions.has(name);
 }
 
-const isBuiltin = (name: string, { builtins, ownNames }: Catalogue): boolean =>
+const isBuiltin = (name: string, { builtins, ownNames }: Catalogue, isPinned: boolean): boolean =>
   name.startsWith('pg_catalog.')
-    ? builtins.has(name.slice('pg_catalog.'.length))
-    : builtins.has(name) && !ownNames.has(name);
+    ? builtins.has(name.slice('pg_catalog.'.length)) && !ownNames.has(name)
+    : builtins.has(name) && !mayBeOwn(ownNames, name, isPinned);
 
 const memory = new WeakMap<Routine, Effects>();
 const ownMemory = new WeakMap<Routine, OwnEffects>();

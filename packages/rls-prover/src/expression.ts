@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import { compare, distinct, equality, isOwnOperator } from './comparisons.ts';
+import { isOwnOperator } from './catalogue.ts';
+import { compare, distinct, equality } from './comparisons.ts';
 import { findUnknown } from './constructs.ts';
 import {
   all,
@@ -157,7 +158,8 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
   const operator = path.at(-1) ?? '';
   const right = node.rexpr ? translateList(node.rexpr, scope, env) : [];
   const [second] = right;
-  if (isOwnOperator(path, env)) return deny(`operator ${path.join('.')}`, env, 'bool');
+  if (isOwnOperator(path.join('.'), env.catalogue, env.isPinned))
+    return deny(`operator ${path.join('.')}`, env, 'bool');
   if (!node.lexpr)
     return second?.kind === 'scalar' ? apply(`prefix ${operator}`, '', [second], env) : open(operator, env);
   const first = translate(node.lexpr, scope, env);
@@ -182,7 +184,7 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
     case 'AEXPR_NOT_DISTINCT':
       return negation(distinct(first, second, env));
     case 'AEXPR_NULLIF': {
-      const equal = isTrue(compare('=', first, second, env));
+      const equal = isTrue(equality(first, second, env));
       return first.kind === 'scalar' ? maybeNull(first, or(first.isNull, equal)) : open('nullif', env);
     }
     case 'AEXPR_BETWEEN':
@@ -229,7 +231,8 @@ function translateSubquery(
       if (!testexpr || 'RowExpr' in testexpr) return open('a subquery of rows', env, 'bool');
       const tested = translate(testexpr, scope, env);
       const operator = operName ? (operName.map(nameOf).at(-1) ?? '') : '=';
-      if (isOwnOperator(operName?.map(nameOf) ?? ['='], env)) return deny('an operator', env, 'bool');
+      if (isOwnOperator(operName?.map(nameOf).join('.') ?? '=', env.catalogue, env.isPinned))
+        return deny('an operator', env, 'bool');
       const each = (element: Scalar) => compare(operator, tested, element, env);
       return subLinkType === 'ANY_SUBLINK' ? anyOf(elements(), each) : allOf(elements(), each);
     }

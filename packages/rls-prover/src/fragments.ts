@@ -20,6 +20,15 @@ export const typeNames = (oids: string) =>
 /** Whether an object was made in this database, whatever its schema (`FirstNormalObjectId`). */
 export const isOwn = (oid: string) => `(${oid} >= 16384)`;
 
+/**
+ * The functions of extensions that PostgreSQL marks as trusted: nothing in them goes beyond what an owner of the database may do.
+ * The mark is in the server's files, and no owner of an extension can set it.
+ */
+export const trustedMembers = `(
+  select d.objid from pg_extension e
+  join pg_available_extension_versions v on v.name = e.extname and v.version = e.extversion and v.trusted
+  join pg_depend d on d.refclassid = 'pg_extension'::regclass and d.refobjid = e.oid and d.classid = 'pg_proc'::regclass and d.deptype = 'e')`;
+
 /** Whether a schema `n` is looked at; `$2` are those that are not, beside PostgreSQL's own. */
 export const isSeen = `(n.nspname !~ '^(pg_|information_schema$)' and ($2::text is null or n.nspname !~ $2))`;
 

@@ -1,4 +1,4 @@
-import type { Routine } from './catalogue.ts';
+import { isPinned, mayBeOwn, pinnedPath, type Routine } from './catalogue.ts';
 import { findUnknown } from './constructs.ts';
 import { effectsOf, isHarmless } from './effects.ts';
 import { translate } from './expression.ts';
@@ -34,10 +34,10 @@ export function callFunction(call: FuncCall, scope: Scope, env: Environment): Va
 const nameOf = ({ funcname = [] }: FuncCall): string => pathOf(funcname);
 
 /** The name of a function of PostgreSQL's own; without a schema, only if no other has that name. */
-export function builtinOf(call: FuncCall, { catalogue: { ownNames } }: Environment): string | null {
+export function builtinOf(call: FuncCall, { catalogue: { ownNames }, isPinned }: Environment): string | null {
   const [schema, name = ''] = nameOf(call).split('.');
-  if (name === '') return ownNames.has(schema ?? '') ? null : (schema ?? '');
-  return schema === 'pg_catalog' ? name : null;
+  if (name === '') return mayBeOwn(ownNames, schema ?? '', isPinned) ? null : (schema ?? '');
+  return schema === 'pg_catalog' && !ownNames.has(`pg_catalog.${name}`) ? name : null;
 }
 
 function callBuiltin(name: string, args: readonly Value[], env: Environment): Value {
@@ -100,6 +100,7 @@ function environmentIn(routine: Routine, env: Environment): Environment {
     depth: env.depth + 1,
     source: `${routine.name}, in ${env.source}`,
     isImmutable: routine.volatility === 'i',
+    isPinned: env.isPinned && isPinned(routine),
   };
 }
 
@@ -142,8 +143,7 @@ export function setOf(select: SelectStmt, outer: Scope, env: Environment): RowsO
 const isGiven = (part: unknown) => part !== undefined && part !== false && !(Array.isArray(part) && part.length === 0);
 
 /** Whether its body means what it says: no settings, and unqualified names are PostgreSQL's own. */
-export const isPlain = ({ settings }: Routine): boolean =>
-  settings.every((setting) => /^search_path=(pg_catalog(, pg_temp)?|"")?$/.test(setting));
+export const isPlain = ({ settings }: Routine): boolean => settings.every((setting) => pinnedPath.test(setting));
 
 /** What it returns, as one expression. */
 function bodyOf({ language, body, source }: Routine, { parser }: Environment): Node | null {
@@ -173,8 +173,9 @@ function called(routine: Routine, args: readonly Value[], env: Environment): Val
 }
 
 /** Whether a function may be an aggregate, or yield several rows; one that is not known may. */
-export function mayBeOfRows(name: string, { catalogue: { builtins, functions, ownNames } }: Environment): boolean {
-  if (ownNames.has(name)) return true;
+export function mayBeOfRows(name: string, { catalogue, isPinned }: Environment): boolean {
+  const { builtins, functions, ownNames } = catalogue;
+  if (mayBeOwn(ownNames, name, isPinned)) return true;
   const builtin = builtins.get(name.replace(/^pg_catalog\./, ''));
   if (builtin) return builtin.isOfRows;
   return (functions.get(name) ?? [null]).some((routine) => !routine || routine.isOfRows || routine.returnsSet);

@@ -1,4 +1,4 @@
-import { granteesOf, isSeen, signature, signatureAndHolder, typeName } from './fragments.ts';
+import { granteesOf, isSeen, signature, signatureAndHolder, trustedMembers, typeName } from './fragments.ts';
 
 /**
  * Functions that PostgreSQL calls without a right to execute them: parts of aggregates, of types, of operator classes and the like.
@@ -28,17 +28,24 @@ const folded = (name: string) =>
   `case when ${name} like '"%' then replace(substr(${name}, 2, length(${name}) - 2), '""', '"') else lower(${name}) end`;
 
 /**
+ * Whether names without a schema are PostgreSQL's own in the text of a function `p`: its search path has no other schema, and its text names
+ * no path. PostgreSQL never looks for functions and operators among temporary objects.
+ */
+const isPinned = `(p.prosrc !~* 'search_path|\\mset\\s+((local|session)\\s+)?schema\\M|\\mreset\\M' and exists (
+  select from unnest(p.proconfig) as setting where setting ~ '^search_path=(pg_catalog(, pg_temp)?|"")?$'))`;
+
+/**
  * Hashes of functions, each with those that its text calls, at any depth: a change of one changes the hashes of its callers.
  * It reads texts and not parse trees, so that a call in a text that is run counts, too, and a database can compute the hash by itself.
  */
 const hashes = `
-  function_text (oid, schema, name, body, hash) as materialized (
-    select p.oid, n.nspname, p.proname, concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid)), ${ownHash}
+  function_text (oid, schema, name, body, is_pinned, hash) as materialized (
+    select p.oid, n.nspname, p.proname, concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid)), ${isPinned}, ${ownHash}
     from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_language l on l.oid = p.prolang
     where n.nspname not in ('pg_catalog', 'information_schema')),
   calling (caller, callee) as (
-    select distinct f.oid, c.oid from function_text f, regexp_matches(f.body, '${call}', 'g') as found (parts)
-    join function_text c on c.name = ${folded('parts[2]')} and (parts[1] is null or c.schema = ${folded('parts[1]')})),
+    select distinct f.oid, c.oid from function_text f cross join regexp_matches(f.body, '${call}', 'g') as found (parts)
+    join function_text c on c.name = ${folded('parts[2]')} and case when parts[1] is null then not f.is_pinned else c.schema = ${folded('parts[1]')} end),
   reached (caller, callee) as (
     select oid, oid from function_text union select r.caller, c.callee from reached r join calling c on c.caller = r.callee),
   hash (oid, hash) as (
@@ -54,7 +61,7 @@ const callersOf = `array(
 
 /** Reads functions, aggregates and procedures. */
 export const functionsStatement = `
-  with recursive part (oid) as (${partsStatement}), ${hashes}
+  with recursive part (oid) as (${partsStatement}), trusted (oid) as materialized ${trustedMembers}, ${hashes}
   select
     format('%I.%I', n.nspname, p.proname) as name, ${signature} as signature,
     l.lanname as language, p.prosrc as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
@@ -68,6 +75,8 @@ export const functionsStatement = `
     h.hash,
     ${typeName('p.prorettype')} as returns, p.proretset as "returnsSet", p.prosecdef as "isDefiner", p.prokind <> 'f' as "isOfRows", p.proisstrict as "isStrict",
     p.prorettype in ('trigger'::regtype, 'event_trigger'::regtype) as "isTrigger",
+    p.prokind = 'f' and l.lanname in ('c', 'internal') and p.oid in (select oid from trusted) and (p.provolatile = 'i' or p.oid in (select oid from part)
+      or p.provolatile = 's' and exists (select from pg_operator o where o.oprcode = p.oid)) as "isTrusted",
     pg_get_userbyid(p.proowner)::text as owner, coalesce(p.proconfig, '{}') as settings, p.provolatile::text as volatility,
     ${callersOf} as callers, array_to_string(${granteesOf}, ', ') as holder
   from pg_proc p

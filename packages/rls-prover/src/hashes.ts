@@ -45,9 +45,10 @@ export function createHashes({ relations, functions, triggers }: Catalogue): (go
     return hash;
   };
 
-  /** The functions that a text names. Their hashes include those that they call. */
+  /** The functions that a text names, each with its schema, as PostgreSQL prints it. Their hashes include those that they call. */
   function namedIn(text: string): ReadonlySet<Routine> {
-    return new Set(routines.filter(({ name }) => text.includes(name.slice(name.lastIndexOf('.') + 1))));
+    const names = (name: string) => text.includes(`.${name}`) || text.includes(`.\\"${name}`);
+    return new Set(routines.filter(({ name }) => names(name.slice(name.lastIndexOf('.') + 1))));
   }
 }
 

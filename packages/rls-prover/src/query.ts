@@ -73,9 +73,9 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
 
 /** The rows of a function: one column, which has the function's name and type, or the name that the query gives. */
 function forSomeOfSet(set: RowsOfFunction, env: Environment, then: Continue): string {
-  const { actor, user, depth, source, isImmutable } = env;
+  const { actor, user, depth, source, isImmutable, isPinned } = env;
   return forSome(set.query, set.scope, set.env, (row, inner) => {
-    const within = { ...inner, actor, user, depth, source, isImmutable };
+    const within = { ...inner, actor, user, depth, source, isImmutable, isPinned };
     const value = () => cast(row.column(row.columns[0] ?? '') ?? open('a column', inner), set.type, inner);
     return then({ columns: [set.column], column: (name) => (name === set.column ? value() : undefined) }, within);
   });

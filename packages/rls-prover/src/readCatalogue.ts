@@ -1,5 +1,5 @@
 import type { Builtin, Catalogue, Relation, Result, Role, Routine, Trigger } from './catalogue.ts';
-import { isOwn, signature, typeName, typeNames } from './fragments.ts';
+import { isOwn, signature, trustedMembers, typeName, typeNames } from './fragments.ts';
 import { functionsStatement, triggersStatement } from './functionsStatements.ts';
 import type { Options } from './interface.ts';
 import { unquoted } from './names.ts';
@@ -111,21 +111,32 @@ const builtinsStatement = `
   ) as overloads
   group by name`;
 
+/** For `mayBeOwn`. */
+const ownName = (name: string, isFound: string) => `case when ${isFound} then 'pg_catalog.' else '' end || ${name}`;
+
+/** PostgreSQL finds such an operator by the type, to sort, to group, to compare arrays. */
+const isOfDefaultClass = (operator: string) => `exists (
+  select from pg_amop m join pg_opclass c on c.opcfamily = m.amopfamily and c.opcdefault join pg_am on pg_am.oid = c.opcmethod
+  where m.amopopr = ${operator} and pg_am.amname in ('btree', 'hash'))`;
+
 const ownStatement = `
   select
     array(
-      select o.oprname::text from pg_operator o join pg_proc p on p.oid = o.oprcode join pg_language l on l.oid = p.prolang
+      select ${ownName('o.oprname', `o.oprnamespace = 'pg_catalog'::regnamespace or ${isOfDefaultClass('o.oid')}`)} from pg_operator o join pg_proc p on p.oid = o.oprcode join pg_language l on l.oid = p.prolang
       where ${isOwn('o.oid')} and (l.lanname not in ('c', 'internal') or not exists (
         select from pg_type t where t.oid in (o.oprleft, o.oprright) and t.typnamespace <> 'pg_catalog'::regnamespace and t.typtype not in ('e', 'd')))) as operators,
     array(
       select ${typeName('k.castsource')} || ' ' || ${typeName('k.casttarget')} from pg_cast k
       join pg_type s on s.oid = k.castsource join pg_type t on t.oid = k.casttarget
-      where ${isOwn('k.oid')}) as casts,
+      left join pg_proc p on p.oid = k.castfunc left join pg_language l on l.oid = p.prolang
+      -- To or from a type of its own, a cast without a function is the same bytes.
+      where ${isOwn('k.oid')} and not (${isOwn('greatest(s.oid, t.oid)')} and (k.castmethod = 'b'
+        or p.provolatile = 'i' and p.proisstrict and l.lanname in ('c', 'internal') and p.oid in ${trustedMembers}))) as casts,
     array(
       select ${signature} from pg_cast k join pg_proc p on p.oid = k.castfunc join pg_namespace n on n.oid = p.pronamespace
       where ${isOwn('k.oid')} and k.castcontext <> 'e') as implicit,
     array(
-      select distinct p.proname::text from pg_proc p
+      select distinct ${ownName('p.proname', `p.pronamespace = 'pg_catalog'::regnamespace`)} from pg_proc p
       where ${isOwn('p.oid')}
         and exists (select from pg_proc b where not ${isOwn('b.oid')} and b.proname = p.proname)) as names,
     exists (select from pg_collation where not collisdeterministic) as "hasOrders"`;

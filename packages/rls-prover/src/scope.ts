@@ -37,6 +37,8 @@ export type Environment = {
   readonly isFact: boolean;
   /** Within a function that is marked immutable: PostgreSQL may keep what it once yielded. */
   readonly isImmutable: boolean;
+  /** Whether names without a schema are PostgreSQL's own: in what it prints for the prover, and in functions whose search path says so. */
+  readonly isPinned: boolean;
 };
 
 export type Language = {

@@ -45,6 +45,73 @@ test("proves the guide's doors and keys without a line about them", async () => 
     expect(judgements.filter((one) => one.relation === relation && !one.isByPrivilege).length).toBeGreaterThan(5);
 });
 
+describe('an extension', () => {
+  const linesAfter = async (sql: string) => (await proving.judgeAfter(sql, { isTried: false })).map(line);
+  let before: string[];
+  beforeAll(async () => {
+    before = await linesAfter('');
+  }, 120_000);
+
+  test.each([
+    ['citext', 'create extension citext'],
+    [
+      'ltree and btree_gist, whose operators clients may call',
+      `create extension ltree; create extension btree_gist;
+       do $$ begin
+         execute (select format('grant execute on function %s to graph_app, graph_user', string_agg(distinct o.oprcode::oid::regprocedure::text, ', '))
+           from pg_operator o where o.oprnamespace = 'public'::regnamespace);
+       end $$`,
+    ],
+    [
+      'one with functions of names and operators of types that are built in',
+      'create extension intarray; create extension pg_trgm',
+    ],
+    [
+      'one in a schema of its own',
+      'create schema team; create extension hstore schema team; create extension cube schema team',
+    ],
+  ])(
+    'that no pinned function reaches changes no judgement: %s',
+    async (_, sql) => {
+      expect(await linesAfter(sql)).toEqual(before);
+    },
+    120_000,
+  );
+
+  test.each([
+    [
+      'that is not trusted',
+      'create extension dblink; grant execute on function public.dblink(text) to graph_app',
+      'public.dblink(text)',
+    ],
+    [
+      'that runs text',
+      'create extension tablefunc; grant execute on function public.crosstab(text) to graph_app',
+      'public.crosstab(text)',
+    ],
+    [
+      'that was given to it',
+      `create extension citext; create function app_hidden.leak(text) returns text language plpgsql immutable as $$ begin execute $1; return $1; end $$;
+       alter extension citext add function app_hidden.leak(text); grant execute on function app_hidden.leak(text) to graph_app`,
+      'app_hidden.leak(text)',
+    ],
+    [
+      'that a function without a search path may reach',
+      `create extension citext; create function app_hidden.reached(text) returns text language sql stable as $$ select replace($1, 'a', 'b') $$;
+       grant execute on function app_hidden.reached(text) to graph_app`,
+      'app_hidden.reached(text)',
+    ],
+  ])(
+    'is judged where a client reaches a function %s',
+    async (_, sql, object) => {
+      const added = (await linesAfter(sql)).filter((one) => !before.includes(one));
+
+      expect(added).toContainEqual(expect.stringContaining(`claims, ${object}, call, `));
+    },
+    120_000,
+  );
+});
+
 test('a migration adds an invariant, which is proven or refuted by a row', async () => {
   const add = (name: string, expression: string) =>
     `insert into audit.invariants (name, relation, commands, roles, expression, rule)

@@ -33,6 +33,20 @@ export const unwritten: Tries = {
     given: `${compared} create function app.helper(p app.pair) returns boolean language sql stable set search_path = app as $$ select p = p $$;
       ${outer(`select app.helper(row('a', 'b')::app.pair)::text`)}`,
   },
+  'by a default operator class, which is found by its type': {
+    ...calls,
+    given: `${compared} ${['<', '<=', '>=', '>'].map((name) => `create operator app.${name} (leftarg = app.pair, rightarg = app.pair, function = app.look);`).join(' ')}
+      create function app.order_of(app.pair, app.pair) returns int language sql immutable as 'select 0';
+      create operator class app.pairs default for type app.pair using btree as
+        operator 1 app.<, operator 2 app.<=, operator 3 app.=, operator 4 app.>=, operator 5 app.>, function 1 app.order_of(app.pair, app.pair);
+      ${outer(`select (array[row('a', 'b')::app.pair] = array[row('c', 'd')::app.pair])::text`)}`,
+  },
+  'under another search path than its own, which it sets': {
+    ...calls,
+    given: `create function app.people() returns text language sql stable as $$ ${everything} $$; revoke execute on function app.people() from public;
+      create function app.helper() returns text language plpgsql stable set search_path = pg_catalog, pg_temp
+        as $$ begin perform set_config('search_path', 'app', true); return people(); end $$; ${outer('select app.helper()')}`,
+  },
   'as the check of a domain without its schema': {
     ...calls,
     given: `${checked} create function app.helper() returns text language sql stable set search_path = app as $$ select 'A name'::free_name::text $$; ${outer('select app.helper()')}`,

@@ -1,4 +1,4 @@
-CREATE OR REPLACE FUNCTION audit.called_in(text)
+CREATE OR REPLACE FUNCTION audit.called_in(text, is_pinned boolean)
  RETURNS SETOF oid
  LANGUAGE sql
  STABLE PARALLEL SAFE
@@ -12,8 +12,9 @@ AS $function$
   join pg_namespace n on n.oid = p.pronamespace
   -- The 3,300 functions of PostgreSQL itself take most of the time, and cannot be accepted.
   where n.nspname not in ('pg_catalog', 'information_schema')
-    and (parts[1] is null
-      or n.nspname = case when parts[1] like '"%' then replace(substr(parts[1], 2, length(parts[1]) - 2), '""', '"') else lower(parts[1]) end)
+    and case when parts[1] is null then not is_pinned
+      else n.nspname = case when parts[1] like '"%' then replace(substr(parts[1], 2, length(parts[1]) - 2), '""', '"') else lower(parts[1]) end
+    end
   $function$;
-comment on function audit.called_in(text) is 'The functions of the database that a text calls: a call is a name before a parenthesis.';
-grant execute on function audit.called_in(text) to graph_admin;
+comment on function audit.called_in(text,boolean) is 'The functions of the database that a text calls: a call is a name before a parenthesis. A pinned text needs a schema to name one.';
+grant execute on function audit.called_in(text,boolean) to graph_admin;

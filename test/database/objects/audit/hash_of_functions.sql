@@ -17,7 +17,11 @@ AS $function$
     select inner_call
     from called
     join pg_proc caller using (oid)
-    cross join audit.called_in(concat_ws(chr(10), caller.prosrc, pg_get_function_sqlbody(caller.oid))) as inner_call
+    -- Pinned is what has no other schema in its search path, and names no path: functions are not looked for among temporary objects.
+    cross join audit.called_in(
+      concat_ws(chr(10), caller.prosrc, pg_get_function_sqlbody(caller.oid)),
+      caller.prosrc !~* 'search_path|\mset\s+((local|session)\s+)?schema\M|\mreset\M' and exists (
+        select from unnest(caller.proconfig) as setting where setting ~ '^search_path=(pg_catalog(, pg_temp)?|"")?$')) as inner_call
   ),
   hashed (own) as (
     select left(encode(sha256(convert_to(concat_ws(chr(10),

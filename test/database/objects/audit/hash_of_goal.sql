@@ -46,7 +46,7 @@ AS $function$
     where t.tgtype & case read.command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 when 'truncate' then 32 else 0 end > 0
   ),
   whole (text) as (select string_agg(part.text, chr(10) order by part.text collate "C") from part)
-  select left(encode(sha256(convert_to(concat_ws(chr(10), whole.text, audit.hash_of_functions(array(select audit.called_in(whole.text)))), 'UTF8')), 'hex'), 16)
+  select left(encode(sha256(convert_to(concat_ws(chr(10), whole.text, audit.hash_of_functions(array(select audit.called_in(whole.text, true)))), 'UTF8')), 'hex'), 16)
   from whole
   $function$;
 comment on function audit.hash_of_goal(regclass,text,regrole) is 'A hash of what decides whether a role may give a command: the policies and rights for it, the triggers that it fires, what a view reads, and the functions that these call.';
