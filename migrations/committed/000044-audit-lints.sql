@@ -1,5 +1,5 @@
 --! Previous: sha1:0736d78b3c4aaddd5122de40f92cfb1607a4e4ac
---! Hash: sha1:f04f570c59f79734dedd122768e3d7e1f0f4f2e4
+--! Hash: sha1:b179dfb98b392117d624da88cc5aecdc6076efd0
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
@@ -324,10 +324,6 @@ create view audit.lints with (security_invoker = true) as
     join request_roles r on r.kind = 'token' and has_column_privilege(r.oid, t.oid, a.attnum, 'select')
     where a.attname ~ '(password|passphrase|secret|token|hash|ciphertext|private_key|api_key|credential)'
     group by t.name, a.attname
-    union all
-    select 'extension_in_public', 'warning', e.extname, 'has its functions where everybody looks first', 'alter extension … set schema …'
-    from pg_extension e
-    where e.extnamespace = to_regnamespace('public')
   )
   select l.name, l.level, l.object, l.detail, l.remedy
   from lints l

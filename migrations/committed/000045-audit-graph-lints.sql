@@ -1,5 +1,5 @@
---! Previous: sha1:f04f570c59f79734dedd122768e3d7e1f0f4f2e4
---! Hash: sha1:d7a5c8a76bca18131a2f31750413fc76163fd84a
+--! Previous: sha1:b179dfb98b392117d624da88cc5aecdc6076efd0
+--! Hash: sha1:a77ba68dcdf10b067e82349161052d04826e77e9
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.
@@ -245,9 +245,10 @@ comment on column audit.graph_lints.level is '`error`: the graph is not what the
 grant select on audit.graph_lints to graph_auditor, graph_admin;
 
 -- The graph has one schema for all roles. What it offers of a table is to work for each role that may read the table, and a right to
--- columns may leave out the one that is compared.
+-- columns may leave out the one that is compared. Rights to functions may leave out those of its operators, of a check or of a default:
+-- an extension's functions are granted to no role. Each role is granted what it needs, since others, such as dblink's, are for no client.
 create view audit.column_lints with (security_invoker = true) as
-  with columns as (
+  with recursive columns as (
     select c.oid as relation_id, c.relkind, a.attname, a.attnum, format('%s.%I', c.oid::regclass, a.attname) as object
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
@@ -289,12 +290,90 @@ create view audit.column_lints with (security_invoker = true) as
     join audit.request_roles r on r.kind = 'token'
     where has_any_column_privilege(r.role_id, o.relation_id, 'select') and not has_column_privilege(r.role_id, o.relation_id, o.attnum, 'select')
     group by o.object, o.relation_id, o.attname
+  ),
+  -- The type of a column, with what a domain and an array are made of.
+  bases as (
+    select c.object, c.relation_id, c.attnum, a.atttypid as type_id, false as is_element
+    from columns c join pg_attribute a on a.attrelid = c.relation_id and a.attnum = c.attnum
+    union all
+    select b.object, b.relation_id, b.attnum, case t.typtype when 'd' then t.typbasetype else t.typelem end, b.is_element or t.typtype <> 'd'
+    from bases b join pg_type t on t.oid = b.type_id and (t.typtype = 'd' or t.typcategory = 'A')
+  ),
+  -- By which the graph finds rows and orders them; PostgreSQL's own are everybody's.
+  operators as (
+    select b.object, b.relation_id, b.attnum, b.type_id, o.oprcode as function_id, o.oprnamespace as schema_id
+    from bases b
+    join pg_opclass c on c.opcintype = b.type_id and c.opcdefault
+    join pg_am on pg_am.oid = c.opcmethod and pg_am.amname = 'btree'
+    join pg_amop m on m.amopfamily = c.opcfamily and m.amoplefttype = b.type_id and m.amoprighttype = b.type_id
+    join pg_operator o on o.oid = m.amopopr
+    where not b.is_element and o.oprnamespace <> 'pg_catalog'::regnamespace
+      and (b.object in (select object from offered) or exists (
+        select from pg_constraint k where k.conrelid = b.relation_id and k.contype in ('p', 'u', 'f') and b.attnum = any (k.conkey)))
+  ),
+  -- What checks, defaults, indexes and policies of a table, checks of its domains, and views call.
+  expressions (relation_id, class_id, id, commands, roles) as (
+    select k.conrelid, 'pg_constraint'::regclass, k.oid, '{insert,update}'::text[], null::oid[] from pg_constraint k where k.contype = 'c'
+    union all
+    select b.relation_id, 'pg_constraint'::regclass, k.oid, '{insert,update}', null from bases b join pg_constraint k on k.contypid = b.type_id
+    union all
+    select d.adrelid, 'pg_attrdef'::regclass, d.oid, '{insert,update}', null from pg_attrdef d
+    union all
+    select i.indrelid, 'pg_class'::regclass, i.indexrelid, '{insert,update}', null from pg_index i
+    union all
+    select p.polrelid, 'pg_policy'::regclass, p.oid, '{select,insert,update}', p.polroles from pg_policy p
+    union all
+    select r.ev_class, 'pg_rewrite'::regclass, r.oid, '{select}', null from pg_rewrite r
+  ),
+  needed as (
+    select o.object, o.function_id::oid, r.role
+    from operators o
+    join audit.request_roles r on r.kind = 'token' and has_column_privilege(r.role_id, o.relation_id, o.attnum, 'select')
+    where not has_function_privilege(r.role_id, o.function_id, 'execute')
+    union
+    -- A value is written as a text, and read from one.
+    select b.object, f.function_id::oid, r.role
+    from bases b
+    join pg_type t on t.oid = b.type_id and t.typtype = 'b' and t.typcategory <> 'A'
+    cross join lateral (values (t.typoutput, 'select'), (t.typinput, 'insert'), (t.typinput, 'update')) as f (function_id, command)
+    join audit.request_roles r on r.kind = 'token' and has_column_privilege(r.role_id, b.relation_id, b.attnum, f.command)
+    where not has_function_privilege(r.role_id, f.function_id::oid, 'execute')
+      and not exists (select from pg_cast k where k.castsource = t.oid and k.casttarget = 'text'::regtype and k.castmethod = 'b')
+    union
+    select e.relation_id::regclass::text, p.oid, r.role
+    from expressions e
+    join pg_depend d on d.classid = e.class_id and d.objid = e.id
+    left join pg_operator o on d.refclassid = 'pg_operator'::regclass and o.oid = d.refobjid
+    join pg_proc p on p.oid = case when d.refclassid = 'pg_proc'::regclass then d.refobjid else o.oprcode end
+    join audit.request_roles r on r.kind = 'token' and (e.roles is null or 0 = any (e.roles) or r.role_id = any (e.roles))
+    where e.relation_id in (select relation_id from columns) and has_any_column_privilege(r.role_id, e.relation_id, array_to_string(e.commands, ','))
+      and not has_function_privilege(r.role_id, p.oid, 'execute')
+  ),
+  lints (name, level, object, detail, remedy) as (
+    select
+      'column_not_readable', 'error', u.object,
+      format('is needed by %s; %s may not read it, though other columns of the table', u.what, u.roles),
+      format('grant select (%I) on %s to %s', u.attname, u.relation_id::regclass, u.roles)
+    from unreadable u
+    union all
+    select
+      'function_not_executable', 'error', n.object, format('needs functions that %s may not call', string_agg(distinct n.role, ', ')),
+      format('grant execute on function %s to %s', string_agg(distinct n.function_id::regprocedure::text, ', '), string_agg(distinct n.role, ', '))
+    from needed n
+    group by n.object
+    union all
+    select distinct
+      'operator_not_found', 'error', o.object, format('is of %s, whose operators are in %s, where no request looks', o.type_id::regtype, o.schema_id::regnamespace),
+      coalesce(
+        (select format('alter extension %I set schema public', e.extname)
+         from pg_depend d join pg_extension e on e.oid = d.refobjid
+         where d.classid = 'pg_type'::regclass and d.objid = o.type_id and d.deptype = 'e'),
+        'alter operator … set schema public')
+    from operators o
+    where o.schema_id <> 'public'::regnamespace
   )
-  select
-    'column_not_readable' as name, 'error' as level, u.object,
-    format('is needed by %s; %s may not read it, though other columns of the table', u.what, u.roles) as detail,
-    format('grant select (%I) on %s to %s', u.attname, u.relation_id::regclass, u.roles) collate "default" as remedy
-  from unreadable u
-  where not exists (select from audit.accepted a where a.kind = 'column_not_readable' and a.object = u.object);
-comment on view audit.column_lints is 'Filters and orders that do not work for a role that may read their table; empty when all is well.';
+  select l.name, l.level, l.object, l.detail, l.remedy collate "default" as remedy
+  from lints l
+  where not exists (select from audit.accepted a where a.kind = l.name and a.object = l.object);
+comment on view audit.column_lints is 'Filters, orders and expressions that do not work for a role that may use their table; empty when all is well.';
 grant select on audit.column_lints to graph_auditor, graph_admin;

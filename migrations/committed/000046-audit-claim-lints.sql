@@ -1,5 +1,5 @@
---! Previous: sha1:d7a5c8a76bca18131a2f31750413fc76163fd84a
---! Hash: sha1:0eff92b5d70346ce8648db8f3bba6366515eb4e5
+--! Previous: sha1:a77ba68dcdf10b067e82349161052d04826e77e9
+--! Hash: sha1:a4d444232ba91be627c5ffb163a5e61c54c5a2b9
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

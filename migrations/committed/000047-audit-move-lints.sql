@@ -1,5 +1,5 @@
---! Previous: sha1:0eff92b5d70346ce8648db8f3bba6366515eb4e5
---! Hash: sha1:f3085989e905c1f1f570d6849ca5a6848162211a
+--! Previous: sha1:a4d444232ba91be627c5ffb163a5e61c54c5a2b9
+--! Hash: sha1:c9ec1d7a52f3033e1638b6f12e05d44b40dfeecb
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

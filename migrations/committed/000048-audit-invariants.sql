@@ -1,5 +1,5 @@
---! Previous: sha1:f3085989e905c1f1f570d6849ca5a6848162211a
---! Hash: sha1:b161b45f3d25cdb6440381bc7fc85536957b47d4
+--! Previous: sha1:c9ec1d7a52f3033e1638b6f12e05d44b40dfeecb
+--! Hash: sha1:e295188385b7cf481af1d29c21c7d1f58909e338
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:b161b45f3d25cdb6440381bc7fc85536957b47d4
---! Hash: sha1:138eb85146fde4e500cb4438cee981130134dc19
+--! Previous: sha1:e295188385b7cf481af1d29c21c7d1f58909e338
+--! Hash: sha1:7d5c6cdf037a9b2d1684ba59d2e78367e858311c
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:138eb85146fde4e500cb4438cee981130134dc19
---! Hash: sha1:5a8cde471b58ed719ac3a3f1cceb4c0f6d1779b6
+--! Previous: sha1:7d5c6cdf037a9b2d1684ba59d2e78367e858311c
+--! Hash: sha1:3b9a6cf32144c23c4b268c1616cd83f79e9f9507
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

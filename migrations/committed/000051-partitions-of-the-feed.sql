@@ -1,5 +1,5 @@
---! Previous: sha1:5a8cde471b58ed719ac3a3f1cceb4c0f6d1779b6
---! Hash: sha1:d8a86a9df339c8e5fc9a2a03d07d627fb1678821
+--! Previous: sha1:3b9a6cf32144c23c4b268c1616cd83f79e9f9507
+--! Hash: sha1:5c813d4fb5074eb2b60c5850e18b95b3b0dd2a4f
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

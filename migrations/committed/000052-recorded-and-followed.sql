@@ -1,5 +1,5 @@
---! Previous: sha1:d8a86a9df339c8e5fc9a2a03d07d627fb1678821
---! Hash: sha1:cb845bc24f4868dbf0629bb34ea3aff73dca8cac
+--! Previous: sha1:5c813d4fb5074eb2b60c5850e18b95b3b0dd2a4f
+--! Hash: sha1:868e6d0c878936787ed3fb5c075ab76bfcd2eb1d
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

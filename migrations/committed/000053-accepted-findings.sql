@@ -1,5 +1,5 @@
---! Previous: sha1:cb845bc24f4868dbf0629bb34ea3aff73dca8cac
---! Hash: sha1:29a095a1f15be86df626d486d0d01b03a52fb27c
+--! Previous: sha1:868e6d0c878936787ed3fb5c075ab76bfcd2eb1d
+--! Hash: sha1:fb00f7468b5c6790079c95313048d5e1fbc60154
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

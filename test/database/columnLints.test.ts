@@ -102,3 +102,101 @@ test('a role that may read nothing of the table misses nothing, and what is acce
   const accept = `insert into audit.accepted values ('column_not_readable', '${key}', '', 'For a test.')`;
   expect(await undone(database.owner, table, filter, accept, lints)).toEqual([]);
 });
+
+describe('of the types of extensions', () => {
+  const crates = (type: string) => `
+    create extension ltree schema public; create extension citext schema public;
+    create domain app_public.code as public.citext check (value ~ '^[a-z]');
+    create table app_public.crates (
+      organization_id uuid not null, id uuid not null, code ${type} not null,
+      constraint crates_pkey primary key (organization_id, id), constraint crates_code_key unique (organization_id, code));
+    comment on table app_public.crates is 'Crates.';
+    grant select on app_public.crates to graph_app, graph_user; grant insert on app_public.crates to graph_app`;
+  const equal = (type: string) => `public.${type}_eq(public.${type}, public.${type})`;
+  const functions = (types: readonly string[]) =>
+    types
+      .flatMap((type) => ['eq', 'lt', 'le', 'gt', 'ge'].map((name) => equal(type).replace('_eq', `_${name}`)))
+      .join(', ');
+
+  test.each([
+    ['public.citext', ['citext']],
+    ['public.ltree', ['ltree']],
+    ['app_public.code', ['citext']],
+    ['public.ltree[]', ['ltree']],
+  ])('finds the operators of %s that its roles may not call, and none that are granted', async (type, types) => {
+    const grant = `grant execute on function ${functions(types)}, public.ltree_out(public.ltree) to graph_app, graph_user;
+      grant execute on function public.ltree_in(cstring) to graph_app`;
+    const check = 'grant execute on function public.texticregexeq(public.citext, public.citext) to graph_app';
+
+    const found = await undone(database.owner, crates(type), `${lints} where object = 'app_public.crates.code'`);
+
+    expect(found).toEqual([
+      {
+        ...{ name: 'function_not_executable', level: 'error', object: 'app_public.crates.code' },
+        detail: 'needs functions that graph_app, graph_user may not call',
+        remedy: expect.stringMatching(
+          /^grant execute on function (\w+\(\w+(,\w+)?\)(, )?){2,7} to graph_app, graph_user$/,
+        ),
+      },
+    ]);
+    expect(await undone(database.owner, crates(type), found.map(({ remedy }) => remedy).join(), check, lints)).toEqual(
+      [],
+    );
+    expect(await undone(database.owner, crates(type), grant, check, lints)).toEqual([]);
+    const uncompared = 'alter table app_public.crates drop constraint crates_code_key';
+    const written =
+      'grant execute on function public.ltree_in(cstring), public.ltree_out(public.ltree) to graph_app, graph_user';
+    expect(await undone(database.owner, crates(type), uncompared, check, written, lints)).toEqual([]);
+  });
+
+  test.each([
+    ['a check', `alter table app_public.crates add check (code ~ 'a')`, /texticregexeq\(citext,citext\) to graph_app$/],
+    [
+      'a default',
+      `alter table app_public.crates alter code set default public.replace('a'::public.citext, 'b', 'c')::public.citext`,
+      /replace\(citext,citext,citext\) to graph_app$/,
+    ],
+    [
+      'an index',
+      `create index on app_public.crates (public.strpos(code, 'a'::public.citext))`,
+      /strpos\(citext,citext\) to graph_app$/,
+    ],
+    [
+      'a policy',
+      `create policy select_graph_user on app_public.crates for select to graph_user using (code ~~ 'a'::public.citext)`,
+      /texticlike\(citext,citext\) to graph_user$/,
+    ],
+    [
+      'a view',
+      `create view app_public.codes with (security_invoker = true) as select public.strpos(code, 'a'::public.citext) as at from app_public.crates;
+       grant select on app_public.codes to graph_user`,
+      /strpos\(citext,citext\) to graph_user$/,
+    ],
+  ])('finds the functions that %s calls', async (_, statement, remedy) => {
+    const given = [
+      crates('public.citext'),
+      `grant execute on function ${functions(['citext'])} to graph_app, graph_user`,
+    ];
+
+    const found = await undone(database.owner, ...given, statement, lints);
+
+    expect(found).toEqual([
+      expect.objectContaining({ name: 'function_not_executable', remedy: expect.stringMatching(remedy) }),
+    ]);
+    expect(await undone(database.owner, ...given, statement, String(found[0]?.remedy), lints)).toEqual([]);
+  });
+
+  test('finds operators in a schema where no request looks', async () => {
+    const moved = 'create schema team; alter extension citext set schema team';
+    const grant = `grant execute on function ${functions(['citext'])} to graph_app, graph_user`;
+
+    const found = await undone(database.owner, crates('public.citext'), grant, moved, lints);
+
+    expect(found).toEqual([
+      expect.objectContaining({ name: 'operator_not_found', remedy: 'alter extension citext set schema public' }),
+    ]);
+    expect(
+      await undone(database.owner, crates('public.citext'), grant, moved, String(found[0]?.remedy), lints),
+    ).toEqual([]);
+  });
+});

@@ -144,10 +144,6 @@ const violations: Record<string, { statement: string; object: string }> = {
     statement: 'grant select on oauth.credentials to graph_app',
     object: 'oauth.credentials.password_hash',
   },
-  extension_in_public: {
-    statement: 'create extension pg_trgm schema public',
-    object: 'pg_trgm',
-  },
 };
 
 describe('audit.lints', () => {

@@ -19,18 +19,20 @@ import {
 /** The guide's own blocks, in its order: each SQL becomes part of `current.sql`, each query gets the answer that follows it. */
 type Block = { language: 'sql' | 'graphql' | 'json'; text: string };
 
-const guide = new URL('../../docs/changing-the-schema.md', import.meta.url);
+async function readBlocks(page: string): Promise<Block[]> {
+  const text = await readFile(new URL(`../../docs/${page}.md`, import.meta.url), 'utf8');
+  return [...text.matchAll(/^```(sql|graphql|json)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({
+    language: language as Block['language'],
+    text,
+  }));
+}
 
 let blocks: Block[];
 let graph: OwnGraphTest;
 let tenant: Tenant;
 let depot: TestUnit;
 beforeAll(async () => {
-  const text = await readFile(guide, 'utf8');
-  blocks = [...text.matchAll(/^```(sql|graphql|json)\n([\s\S]*?)^```$/gm)].map(([, language, text = '']) => ({
-    language: language as Block['language'],
-    text,
-  }));
+  blocks = await readBlocks('changing-the-schema');
   graph = await startGraphTest();
   tenant = await createTenant(graph);
   depot = await createUnit(tenant, { name: 'Depot' });
@@ -197,6 +199,26 @@ test('a filter is on every connection, and refuses what is no text or too much b
     });
   }
 }, 120_000);
+
+test('the page about extensions shows what the graph answers, and nothing that it teaches is a finding', async () => {
+  const blocks = await readBlocks('extensions');
+  const steps = blocks.filter(({ language }) => language === 'sql').map(({ text }) => text);
+  await runTwice(currentFile(steps));
+  await graph.reload();
+  const answered: unknown[] = [];
+  for (const { language, text } of blocks)
+    if (language === 'graphql') answered.push((await ask(graph, tenant.app, text)).body);
+
+  expect(answered).toEqual(blocks.filter(({ language }) => language === 'json').map(({ text }) => JSON.parse(text)));
+  expect(answered).toHaveLength(3);
+  expect((await graph.database.owner.query(findingsHere)).rows).toEqual([]);
+  expect(await lintMigration(currentFile(steps))).toEqual([]);
+  const { rows: unsafe } = await graph.database.owner.query(
+    `select p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+     where n.nspname = 'public' and has_function_privilege('graph_user', p.oid, 'execute') and p.proname !~ '^(citext_..|ltree_(..|out))$'`,
+  );
+  expect(unsafe).toEqual([]);
+}, 60_000);
 
 type Found = { doors: { totalCount: number }; rootUnits: { nodes: { doors: { totalCount: number } }[] } };
 

@@ -7,6 +7,7 @@ export const followedBy: Record<string, string> = {
   'docs/getting-started.md#What you need': 'test/process/embedded.test.ts',
   'docs/changing-the-schema.md': 'test/development/guide.test.ts',
   'docs/changing-the-schema.md#Changing the schema': 'test/development/development.test.ts',
+  'docs/extensions.md': 'test/development/guide.test.ts',
   'docs/changing-the-schema.md#8. Commit': 'test/development/development.test.ts',
   "docs/operating.md#The owner's password": 'test/system/backup.system.ts',
   'docs/operating.md#Behind a proxy': 'test/system/proxies.system.ts',

@@ -440,14 +440,6 @@ create view audit.lints with (security_invoker=true) as
              JOIN request_roles r ON r.kind = 'token'::text AND has_column_privilege(r.oid, t.oid, a.attnum, 'select'::text)
           WHERE a.attname ~ '(password|passphrase|secret|token|hash|ciphertext|private_key|api_key|credential)'::text
           GROUP BY t.name, a.attname
-        UNION ALL
-         SELECT 'extension_in_public'::text,
-            'warning'::text,
-            e.extname,
-            'has its functions where everybody looks first'::text,
-            'alter extension … set schema …'::text
-           FROM pg_extension e
-          WHERE e.extnamespace = to_regnamespace('public'::text)::oid
         )
  SELECT name,
     level,
