@@ -1,9 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { migrate } from '../../src/database/migrations/migrate.ts';
 import { createLog } from '../../src/log.ts';
+import { createCopy } from '../development/createCopy.ts';
 import { createTestDataDirectory, removeTestDataDirectory } from '../support/dataDirectory.ts';
 import { withLogin } from '../support/logins.ts';
-import { startTestService } from '../support/service.ts';
+import { startTestService, testSecretKey } from '../support/service.ts';
 import { type OlderPostgres, startOlderPostgres } from './support/olderPostgres.ts';
 import { binariesOf, majors } from './support/postgresMajors.ts';
 import { query } from './support/query.ts';
@@ -109,6 +110,35 @@ describe.each(majors)('on PostgreSQL %i', (major) => {
     await migrate(urls, log);
     await expectToServe(urls);
   }, 60_000);
+
+  test('a commit that needs an extension of a superuser names the second database, and the way', async () => {
+    await administer('alter role graph_owner createrole createdb');
+    await migrate(urls, log);
+    const copy = await createCopy();
+    try {
+      const environment = { DATABASE_URL: urls.ownerUrl, AUTH_DATABASE_URL: urls.authUrl, SECRET_KEY: testSecretKey };
+      for (const extension of ['pg_stat_statements', 'dblink']) {
+        await query(urlOf('postgres'), `create extension ${extension}`);
+        await copy.save(`create extension if not exists ${extension} with schema public;\n`);
+
+        const refused = await copy.run(['commit', extension], environment);
+        expect(refused).toMatchObject({ code: 1, output: expect.stringMatching(/^Nothing is committed\.\n/) });
+        expect(refused.output).toContain(`permission denied to create extension "${extension}" (SQLSTATE 42501)`);
+        expect(refused.output).toMatch(/This was in "gqs_shadow_[0-9a-f]{16}", which is made from template1 /);
+
+        await query(urlOf('postgres', 'template1'), `create extension ${extension}`);
+        expect(await copy.run(['commit', extension], environment)).toMatchObject({ code: 0 });
+      }
+      await query(urlOf('postgres', 'template1'), 'drop extension dblink');
+      const { code, output } = await copy.run(['schema'], environment);
+      expect(code).toBe(1);
+      expect(output).toMatch(/dblink.*\nThis was in "gqs_shadow_[0-9a-f]{16}", which is made from template1 /);
+      const shadows = `select datname from pg_database where datname ~ '^gqs_'`;
+      expect(await query(urlOf('postgres'), shadows)).toEqual([]);
+    } finally {
+      await copy.remove();
+    }
+  }, 120_000);
 
   test('a role that does not own the database may migrate it, too', async () => {
     await administer(...(await rolesOfGuide()), 'alter database graph owner to postgres');

@@ -3,7 +3,7 @@ import type { Client } from 'pg';
 import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
 import { withClient } from '../../database/pool/withClient.ts';
 import { StartupError } from '../../errors/startupError.ts';
-import { createHelper, dropHelper } from '../development/helperDatabase.ts';
+import { withHelper } from '../development/helperDatabase.ts';
 import { otherDatabase } from '../development/migrations.ts';
 import type { Migration } from './migrationsAt.ts';
 
@@ -19,20 +19,14 @@ export async function withScratchDatabase<T>(
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
   const scratch = otherDatabase(url, `audit_${randomUUID().replaceAll('-', '')}`);
-  await createHelper(url, scratch);
-  try {
-    return await withClient(
-      { connectionString: scratch, application_name: 'graph-query-service audit' },
-      async (client) => {
-        // Compiling the many small statements would take longer than running them.
-        await client.query('set jit = off');
-        for (const migration of migrations) await apply(client, migration);
-        return await work(client);
-      },
-    );
-  } finally {
-    await dropHelper(url, scratch);
-  }
+  return withHelper(url, scratch, () =>
+    withClient({ connectionString: scratch, application_name: 'graph-query-service audit' }, async (client) => {
+      // Compiling the many small statements would take longer than running them.
+      await client.query('set jit = off');
+      for (const migration of migrations) await apply(client, migration);
+      return work(client);
+    }),
+  );
 }
 
 async function apply(client: Client, { name, sql }: Migration): Promise<void> {

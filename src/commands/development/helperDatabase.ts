@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { escapeIdentifier, escapeLiteral } from 'pg';
+import { DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
 import { withClient } from '../../database/pool/withClient.ts';
 import { isForbidden } from '../../database/roles/isForbidden.ts';
 import { hasCode } from '../../errors/hasCode.ts';
@@ -14,6 +14,30 @@ import { databaseName, otherDatabase } from './migrations.ts';
 export function helperUrlOf(ownerUrl: string, purpose: 'shadow' | 'draft'): string {
   return otherDatabase(ownerUrl, `gqs_${purpose}_${hash('sha256', databaseName(ownerUrl)).slice(0, 16)}`);
 }
+
+/**
+ * Works in a helper, and drops it. An error about a missing right says in which database: a superuser may have prepared the developer's own.
+ *
+ * @throws {StartupError} when it cannot be made
+ */
+export async function withHelper<T>(ownerUrl: string, helperUrl: string, work: () => Promise<T>): Promise<T> {
+  await createHelper(ownerUrl, helperUrl);
+  try {
+    return await work();
+  } catch (error) {
+    if (!(error instanceof Error && isOfRights(error))) throw error;
+    const name = escapeIdentifier(databaseName(helperUrl));
+    const hint = `This was in ${name}, which is made from template1 to try migrations in. If only a superuser may do it, let one do it once in template1.`;
+    if (!(error instanceof DatabaseError)) throw new StartupError(`${error.message}\n${hint}`, { cause: error });
+    error.hint = [error.hint, hint].filter(Boolean).join(' ');
+    throw error;
+  } finally {
+    await dropHelper(ownerUrl, helperUrl);
+  }
+}
+
+const isOfRights = (error: unknown): boolean =>
+  isForbidden(error) || (error instanceof Error && isOfRights(error.cause));
 
 /** Creates it anew. @throws {StartupError} when a database of that name has no mark, or the role may not create databases */
 export async function createHelper(ownerUrl: string, helperUrl: string): Promise<void> {

@@ -3,7 +3,7 @@ import { migrate } from '../../database/migrations/migrate.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
 import { StartupError } from '../../errors/startupError.ts';
 import type { Log } from '../../log.ts';
-import { createHelper, dropHelper, helperUrlOf, promoteHelper } from './helperDatabase.ts';
+import { helperUrlOf, promoteHelper, withHelper } from './helperDatabase.ts';
 import { databaseName, otherDatabase, withMigrationLock } from './migrations.ts';
 
 /**
@@ -25,15 +25,12 @@ export async function reset(config: Config, { erase }: { erase?: string }, log: 
       throw new StartupError(`This drops the database and all that it holds: npm run db:reset -- --erase ${name}`);
     const draftUrl = helperUrlOf(ownerUrl, 'draft');
     const inDraft = (url: string) => otherDatabase(url, databaseName(draftUrl));
-    await createHelper(ownerUrl, draftUrl);
-    try {
+    // Once it has the other's name, there is no helper to drop.
+    await withHelper(ownerUrl, draftUrl, async () => {
       const urls = { ownerUrl: draftUrl, authUrl: inDraft(requireSetting(authUrl, 'AUTH_DATABASE_URL')) };
       await migrate({ ...urls, oauthUrl: oauthUrl && inDraft(oauthUrl) }, log);
       await replace(ownerUrl, draftUrl, isOwn ? '' : 'with (force)');
-    } catch (error) {
-      await dropHelper(ownerUrl, draftUrl);
-      throw error;
-    }
+    });
     return [`${name} is new; it has every committed migration, and no row.`];
   } finally {
     await database.close();

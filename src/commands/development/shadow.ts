@@ -1,5 +1,5 @@
 import { StartupError } from '../../errors/startupError.ts';
-import { createHelper, dropHelper, helperUrlOf } from './helperDatabase.ts';
+import { helperUrlOf, withHelper } from './helperDatabase.ts';
 import { applyCommitted, readCurrent, runCurrent } from './migrations.ts';
 
 /**
@@ -12,8 +12,7 @@ export async function withShadow<T>(
   work: (shadow: { url: string; applyCurrent(): Promise<void> }) => Promise<T>,
 ): Promise<T> {
   const url = helperUrlOf(ownerUrl, 'shadow');
-  await createHelper(ownerUrl, url);
-  try {
+  return withHelper(ownerUrl, url, async () => {
     await applyCommitted(url).catch((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       throw new StartupError(`The committed migrations do not run on an empty database: ${reason}`, { cause: error });
@@ -22,8 +21,6 @@ export async function withShadow<T>(
     const applyCurrent = async () => {
       if ((await readCurrent()).trim() !== '') await runCurrent(url);
     };
-    return await work({ url, applyCurrent });
-  } finally {
-    await dropHelper(ownerUrl, url);
-  }
+    return work({ url, applyCurrent });
+  });
 }
