@@ -36,6 +36,14 @@ beforeAll(async () => {
   await migrate(source, createLog('error'));
   const owner = new Pool({ connectionString: source.ownerUrl, max: 2 });
   world = await insertWorld(owner);
+  // A team's own, over tables with policies, and one that is not filled.
+  await owner.query(`
+    create materialized view app_hidden.people as select organization_id, count(*) as people from app_public.users group by 1;
+    create unique index on app_hidden.people (organization_id);
+    create materialized view app_hidden.accessible as
+      select a.user_id, u.name from app_hidden.unit_access a join app_public.units u on u.id = a.unit_id join app_hidden.people p on p.organization_id = a.organization_id;
+    create materialized view app_hidden.later as select id from app_public.cards with no data;
+    insert into audit.accepted select kind, object, who, 'For a test.' from audit.bypasses where kind = 'materialized view'`);
   await owner.end();
   const url = await serve(source);
   refreshToken = await requestToken(url, { grant_type: 'client_credentials', scope: 'app' });
@@ -67,6 +75,17 @@ test('a dump of the running service, restored elsewhere, has every row of every 
   expect(before['app_public.users']).toMatch(/^2 rows/);
   expect(before['oauth.access_tokens']).toMatch(/^4 rows/);
 }, 60_000);
+
+test('materialized views over tables with policies are filled', async () => {
+  const filled = `select organization_id, people::int, name from app_hidden.people, app_hidden.accessible`;
+
+  expect(await query(target.ownerUrl, filled)).toEqual([
+    { organization_id: world.tenant.organizationId, people: 2, name: 'Headquarters' },
+  ]);
+  expect(
+    await query(target.ownerUrl, `select relname from pg_class where relkind = 'm' and not relispopulated`),
+  ).toEqual([{ relname: 'later' }]);
+});
 
 test('whoever may do something there may do the same, and nothing is to be migrated', async () => {
   const { count } = await migrationsOf(target);
