@@ -264,6 +264,8 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       'plugins/sealedToken.ts',
       "text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',",
     ],
+    // Where PostgreSQL says that an error is.
+    ['src/graphql/errors.ts', "const { where: context = '' } = error;"],
   ]);
 });
 

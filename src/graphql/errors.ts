@@ -11,9 +11,14 @@ import { isUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
 import { isDue } from '../observability/isDue.ts';
 import type { RequestId } from '../observability/requestFields.ts';
-import { argumentNamed, argumentOfType, type DeclaredArgument, declaredArguments } from './document/argumentOf.ts';
+import {
+  argumentNamed,
+  argumentOfType,
+  type DeclaredArgument,
+  declaredArguments,
+  type ExecutableOperation,
+} from './document/argumentOf.ts';
 import { shortened } from './document/documentError.ts';
-import type { Operation } from './execution/operation.ts';
 
 /**
  * Every `extensions.code`, its meaning, and the HTTP status of a request that it refuses as a whole.
@@ -81,7 +86,7 @@ export type ErrorContext = {
   /** Whether a migration has changed the database since the schema was built. */
   readonly isOutdated?: boolean;
   /** Whose arguments may be to blame; none are named without it. */
-  readonly operation?: Pick<Operation, 'prepared' | 'coerced'>;
+  readonly operation?: { readonly prepared: ExecutableOperation; readonly coerced: Readonly<Record<string, unknown>> };
 };
 
 /**
@@ -239,8 +244,9 @@ const isOfTime = ({ code = '' }: DatabaseError) => /^2200[78]$/.test(code);
 
 /** The argument whose text PostgreSQL could not read as a parameter: the only one of a type whose texts the service does not check. */
 function argumentOfParameter(error: DatabaseError, declared: readonly DeclaredArgument[]): string | undefined {
+  const { where: context = '' } = error;
   // In any language, the context of a parameter is one line that ends in its number.
-  if (!/^[^\n]*\$\d+(?: = '.*')?$/s.test(error.where ?? '')) return undefined;
+  if (!/^[^\n]*\$\d+(?: = '.*')?$/s.test(context)) return undefined;
   return argumentOfType(declared, (codec) => {
     const { name, attributes, arrayOfCodec, rangeOfCodec } = baseOf(codec);
     if (attributes || arrayOfCodec || rangeOfCodec || isEnumCodec(baseOf(codec))) return false;

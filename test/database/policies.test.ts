@@ -77,44 +77,43 @@ describe('the permissions of the database', () => {
 
   it("let few functions run with their owner's rights, each by a pinned search path, none for everybody", async () => {
     const definers = `
-      select p.oid::regprocedure || ' as ' || p.proowner::regrole || ', ' || array_to_string(p.proconfig, ' ')
+      select p.oid::regprocedure || ' as ' || p.proowner::regrole
       from pg_proc p where p.prosecdef and ${ours('p.pronamespace')} order by 1`;
     const recorders = (schema: string) =>
-      ['record_rows', 'record_update', 'record_updates'].map(
-        (name) =>
-          `${schema}.${name}() as graph_helper, search_path=pg_catalog, pg_temp plan_cache_mode=force_generic_plan`,
-      );
+      ['record_rows', 'record_update', 'record_updates'].map((name) => `${schema}.${name}() as graph_helper`);
     expect(await lines(definers)).toEqual([
-      ...[
-        'app_hidden.arrived_at()',
-        'app_hidden.count_idempotency_key()',
-        'app_hidden.is_served(uuid)',
-        'app_hidden.note_secret_key(bytea,bytea)',
-        'app_hidden.require_access_token(bytea)',
-      ].map((name) => `${name} as graph_helper, search_path=pg_catalog, pg_temp`),
-      'app_hidden.units_delete_ancestors() as graph_helper, search_path=pg_catalog, pg_temp',
-      'app_hidden.units_insert_ancestors() as graph_helper, search_path=pg_catalog, pg_temp',
-      'app_hidden.units_move_subtrees() as graph_helper, search_path=pg_catalog, pg_temp plan_cache_mode=force_custom_plan',
-      'audit.erase_person() as graph_helper, search_path=pg_catalog, pg_temp',
-      'audit.record_read(text,double precision) as graph_helper, search_path=pg_catalog, pg_temp',
+      'app_hidden.arrived_at() as graph_helper',
+      'app_hidden.count_idempotency_key() as graph_helper',
+      'app_hidden.is_served(uuid) as graph_helper',
+      'app_hidden.note_secret_key(bytea,bytea) as graph_helper',
+      'app_hidden.require_access_token(bytea) as graph_helper',
+      'app_hidden.units_delete_ancestors() as graph_helper',
+      'app_hidden.units_insert_ancestors() as graph_helper',
+      'app_hidden.units_move_subtrees() as graph_helper',
+      'audit.erase_person() as graph_helper',
+      'audit.record_read(text,double precision) as graph_helper',
       ...recorders('audit'),
-      'feed.changed_since(uuid[],xid8[],bigint[]) as graph_helper, search_path=pg_catalog, pg_temp enable_sort=off plan_cache_mode=force_generic_plan jit=off',
+      'feed.changed_since(uuid[],xid8[],bigint[]) as graph_helper',
       ...recorders('feed'),
       // The owner of the change feed: only that may make or drop a partition of it.
-      'feed.rotate_partitions() as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
-      'oauth.find_application(text) as graph_helper, search_path=pg_catalog, pg_temp',
-      'oauth.note_uses(text[],text[]) as graph_helper, search_path=pg_catalog, pg_temp',
+      'feed.rotate_partitions() as postgres',
+      'oauth.find_application(text) as graph_helper',
+      'oauth.note_uses(text[],text[]) as graph_helper',
       // The owner of the partitions.
-      'oauth.partition_state() as postgres, search_path=pg_catalog, pg_temp',
-      'oauth.purge_authorization_codes(integer) as graph_purger, search_path=pg_catalog, pg_temp',
+      'oauth.partition_state() as postgres',
+      'oauth.purge_authorization_codes(integer) as graph_purger',
       // The owner of the history, for the same reason.
-      'oauth.purge_changes(integer) as postgres, search_path=pg_catalog, pg_temp lock_timeout=100ms',
+      'oauth.purge_changes(integer) as postgres',
       ...['deliveries', 'idempotency_keys', 'sessions', 'throttles', 'tokens'].map(
-        (subject) => `oauth.purge_${subject}(integer) as graph_purger, search_path=pg_catalog, pg_temp`,
+        (subject) => `oauth.purge_${subject}(integer) as graph_purger`,
       ),
-      'oauth.verify_access_token(bytea) as graph_helper, search_path=pg_catalog, pg_temp',
-      'oauth.written_lsn(uuid,uuid) as graph_helper, search_path=pg_catalog, pg_temp',
+      'oauth.verify_access_token(bytea) as graph_helper',
+      'oauth.written_lsn(uuid,uuid) as graph_helper',
     ]);
+    const paths = `
+      select distinct setting from pg_proc p left join lateral unnest(p.proconfig) as setting on setting like 'search_path=%'
+      where p.prosecdef and ${ours('p.pronamespace')}`;
+    expect(await lines(paths)).toEqual(['search_path=pg_catalog, pg_temp']);
     const forEverybody = `
       select p.oid::regprocedure from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner))) acl
       where ${ours('p.pronamespace')} and acl.grantee = 0`;

@@ -16,9 +16,14 @@ export type Effects = {
 
 type OwnEffects = Effects & { called: readonly Routine[] };
 
-/** They decide how a query is executed, and not what it yields. */
-const harmlessSettings =
-  /^(search_path|plan_cache_mode|jit|work_mem|enable_\w+|statement_timeout|lock_timeout|random_page_cost|cpu_\w+|from_collapse_limit|join_collapse_limit)=/;
+/** They decide how a query is executed, or how values are written as text, and not what else a function does. */
+const harmlessSettings = new RegExp(
+  `^(${[
+    'search_path|plan_cache_mode|jit|work_mem|enable_\\w+|statement_timeout|lock_timeout',
+    'random_page_cost|cpu_\\w+|from_collapse_limit|join_collapse_limit',
+    'DateStyle|IntervalStyle|TimeZone|bytea_output|extra_float_digits|quote_all_identifiers',
+  ].join('|')})=|^(standard_conforming_strings|row_security)=on$`,
+);
 
 const statements = /^(Select|Insert|Update|Delete|Merge|Call)Stmt$/;
 const kinds =

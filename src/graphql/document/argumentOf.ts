@@ -1,16 +1,18 @@
 import type { PgCodec } from 'postgraphile/@dataplan/pg';
 import {
   type DocumentNode,
+  type FragmentDefinitionNode,
   type GraphQLArgument,
   type GraphQLInputType,
+  type GraphQLSchema,
   getNamedType,
   isInputObjectType,
+  type OperationDefinitionNode,
   TypeInfo,
   valueFromAST,
   visit,
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
-import type { PreparedDocument } from './document.ts';
 
 /** The first argument in which a document uses a variable. */
 export function argumentOf(variable: string, document: DocumentNode): string | undefined {
@@ -31,12 +33,19 @@ export function argumentOf(variable: string, document: DocumentNode): string | u
 /** An argument that an operation might give, and whether it gives a value. */
 export type DeclaredArgument = { readonly argument: GraphQLArgument; readonly isGiven: boolean };
 
+/** An operation, the fragments of its document, and the schema that it is for. */
+export type ExecutableOperation = {
+  readonly schema: GraphQLSchema;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+};
+
 /**
  * The arguments that may be to blame for an error below a root field, whose key begins the error's path.
  * Of a mutation these are its own; a query's field is one statement with all fields below it.
  */
 export function declaredArguments(
-  { schema, operation, fragments }: Pick<PreparedDocument, 'schema' | 'operation' | 'fragments'>,
+  { schema, operation, fragments }: ExecutableOperation,
   coerced: Readonly<Record<string, unknown>>,
   key: string | number | undefined,
 ): readonly DeclaredArgument[] {
