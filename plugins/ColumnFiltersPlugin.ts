@@ -9,7 +9,7 @@ import {
 import { type FieldArgs, lambda, type Step } from 'postgraphile/grafast';
 import type { GraphQLInputType } from 'postgraphile/graphql';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
-import { baseOf } from './baseOf.ts';
+import { baseOf, withoutDomain } from './baseOf.ts';
 import { selectOf } from './selectOf.ts';
 
 /**
@@ -62,7 +62,7 @@ const comparing = (operator: SQL, words: string): Operator => ({
   type: (build, codec) => build.getGraphQLTypeByPgCodec(codec, 'input') as GraphQLInputType,
   description: (_, column) => `Only rows whose ${column} ${words}; none without one.`,
   apply: (attribute, codec, value) => (query) =>
-    query.where(sql`${columnOf(query, attribute)} ${operator} ${sqlValueWithCodec(value, codec)}`),
+    query.where(sql`${comparable(query, attribute, codec)} ${operator} ${sqlValueWithCodec(value, baseOf(codec))}`),
 });
 
 const listType: Operator['type'] = (build, codec) =>
@@ -86,8 +86,9 @@ const operators = {
     type: listType,
     description: (argument) => `Only rows with one of these ${argument}, at most 1,000. An empty list matches nothing.`,
     apply(attribute, codec, values) {
-      const list = sqlValueWithCodec(values, listOfCodec(codec as typeof TYPES.text));
-      return (query) => query.where(sql`${columnOf(query, attribute)} = any (${list})`);
+      // A value that a domain rejects is no value of a row, and so finds none.
+      const list = sqlValueWithCodec(values, listOfCodec(baseOf(codec) as typeof TYPES.text));
+      return (query) => query.where(sql`${comparable(query, attribute, codec)} = any (${list})`);
     },
   },
   from: comparing(sql`>=`, 'is this or later, or more'),
@@ -114,6 +115,9 @@ const operators = {
 } satisfies Readonly<Record<string, Operator>>;
 
 const columnOf = ({ alias }: PgSelectQueryBuilder, attribute: string) => sql`${alias}.${sql.identifier(attribute)}`;
+
+const comparable = (query: PgSelectQueryBuilder, attribute: string, codec: PgCodec) =>
+  withoutDomain(columnOf(query, attribute), codec);
 
 const wordsOf = (name: string) => name.replaceAll('_', ' ').replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 

@@ -8,6 +8,7 @@ import {
 } from 'postgraphile/@dataplan/pg';
 import { type FieldArgs, lambda, type Step } from 'postgraphile/grafast';
 import { sql } from 'postgraphile/pg-sql2';
+import { baseOf } from './baseOf.ts';
 import { compositeNamed, inputOf } from './functions/inputOf.ts';
 import { selectOf } from './selectOf.ts';
 
@@ -63,7 +64,7 @@ function filtersOf(build: GraphileBuild.Build, resource: PgResource | undefined)
       if (missing) throw new Error(`${owner} names a type without ${missing}`);
       const { type, read } = inputOf(build, composite, undefined, owner);
       const listCodecs = columns.map((column) =>
-        listOfCodec(resource?.codec.attributes?.[column]?.codec as PgCodec as typeof TYPES.text),
+        listOfCodec(baseOf(resource?.codec.attributes?.[column]?.codec as PgCodec) as typeof TYPES.text),
       );
       const apply = (values: readonly object[] | null | undefined) => {
         if (values == null) return null;

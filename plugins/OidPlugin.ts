@@ -1,3 +1,6 @@
+import { TYPES } from 'postgraphile/@dataplan/pg';
+import { baseOf, codecOfScalar } from './baseOf.ts';
+
 /**
  * Object identifiers of PostgreSQL, which have 32 bits and no sign.
  * PostGraphile reads and writes them as it does `Int`.
@@ -8,8 +11,10 @@ export const OidPlugin: GraphileConfig.Plugin = {
 
   schema: {
     hooks: {
-      GraphQLScalarType: (config, { inflection }) =>
-        config.name === inflection.builtin('Oid') ? { ...config, serialize: toOid, parseValue: toOid } : config,
+      GraphQLScalarType(config, build) {
+        const codec = codecOfScalar(build, config.name);
+        return codec && baseOf(codec) === TYPES.oid ? { ...config, serialize: toOid, parseValue: toOid } : config;
+      },
     },
   },
 };

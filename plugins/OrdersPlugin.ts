@@ -7,7 +7,7 @@ import {
 } from 'postgraphile/@dataplan/pg';
 import type { PgAttribute, PgIndex } from 'postgraphile/graphile-build-pg/pg-introspection';
 import { sql } from 'postgraphile/pg-sql2';
-import { baseOf } from './baseOf.ts';
+import { baseOf, withoutDomain } from './baseOf.ts';
 
 declare global {
   namespace DataplanPg {
@@ -122,9 +122,9 @@ const withoutOrder: ReadonlySet<string> = new Set([
 const isPlainText = (codec: PgCodec) => codec === TYPES.text || codec === TYPES.uuid;
 
 function orderBy(name: string, { codec, notNull, extensions }: PgCodecAttribute, direction: 'ASC' | 'DESC') {
-  const inCursors = asText(codec);
+  const inCursors = asText(baseOf(codec as PgCodec));
   return (query: PgSelectQueryBuilder) => {
-    const column = sql`${query.alias}.${sql.identifier(name)}`;
+    const column = withoutDomain(sql`${query.alias}.${sql.identifier(name)}`, codec as PgCodec);
     if (notNull) {
       query.orderBy({ fragment: column, codec: inCursors, direction, nullable: false });
     } else if (extensions?.isSortedAsText && codec === TYPES.text) {

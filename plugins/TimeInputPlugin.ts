@@ -6,7 +6,7 @@ import {
   isListType,
   isScalarType,
 } from 'postgraphile/graphql';
-import { baseOf } from './baseOf.ts';
+import { baseOf, codecOfScalar } from './baseOf.ts';
 
 /**
  * Input validation of dates and times: ISO 8601 alone.
@@ -19,9 +19,10 @@ export const TimeInputPlugin: GraphileConfig.Plugin = {
   schema: {
     hooks: {
       GraphQLScalarType(config, build) {
-        const timeForm = formsOf(build).get(config.name);
+        const codec = codecOfScalar(build, config.name);
+        const timeForm = codec && forms.get(baseOf(codec));
         if (!timeForm) return config;
-        const description = timeForm.description ?? config.description ?? null;
+        const description = codec.domainOfCodec ? (config.description ?? null) : timeForm.description;
         return { ...config, description, extensions: { ...config.extensions, timeForm } };
       },
     },
@@ -31,8 +32,8 @@ export const TimeInputPlugin: GraphileConfig.Plugin = {
 type Form = {
   readonly pattern: RegExp;
   readonly example: string;
-  /** Null for a domain, which has its own. */
-  readonly description: string | null;
+  /** Of the type; a domain has its own. */
+  readonly description: string;
 };
 
 // The service reads what it writes: years before Christ, and times without end.
@@ -64,22 +65,6 @@ const forms: ReadonlyMap<PgCodec, Form> = new Map<PgCodec, Form>([
     },
   ]),
 ]);
-
-/** The forms by the names of scalars, those of domains included. */
-function formsOf(build: GraphileBuild.Build): ReadonlyMap<string, Form> {
-  const known = formsOfBuilds.get(build);
-  if (known) return known;
-  const found = new Map<string, Form>();
-  for (const codec of build.allPgCodecs) {
-    const form = forms.get(baseOf(codec));
-    const name = form && build.getGraphQLTypeNameByPgCodec(codec, 'input');
-    if (name) found.set(name, codec.domainOfCodec ? { ...form, description: null } : form);
-  }
-  formsOfBuilds.set(build, found);
-  return found;
-}
-
-const formsOfBuilds = new WeakMap<GraphileBuild.Build, ReadonlyMap<string, Form>>();
 
 /** Returns what is wrong with the dates and times in a value, or null. The value may be null; `path` names it. */
 type Check = (value: unknown, path: string) => string | null;

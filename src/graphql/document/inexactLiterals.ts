@@ -32,8 +32,8 @@ export function refuseInexactLiterals(schema: GraphQLSchema, document: DocumentN
   const check = (node: IntValueNode | FloatValueNode) => {
     if (isExactNumber(node.value)) return;
     const type = getNullableType(types.getInputType());
-    // Validation reports its range.
-    if (type === GraphQLInt) return;
+    // Validation reports its range, that of a domain over it, too.
+    if (isScalarType(type) && type.parseLiteral === GraphQLInt.parseLiteral) return;
     if (isScalarType(type) && keepsText(() => type.parseLiteral(node), node.value)) return;
     const argument = types.getArgument()?.name;
     const defaultOf = variable;
