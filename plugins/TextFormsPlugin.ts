@@ -67,7 +67,7 @@ const maxDimensions = 6;
 const hasDimensions = /^(?:\[[\d:-]+\])*=?\{\{/;
 
 /**
- * A null range is null.
+ * A null range is null, and a backslash in a bound stays.
  * An empty range is an error: without bounds it would look like an unlimited one.
  */
 function formOfRange(range: PgCodec, bound: PgCodec): TextForm {
@@ -76,11 +76,16 @@ function formOfRange(range: PgCodec, bound: PgCodec): TextForm {
     if (text === 'empty') throw refusal('UNREPRESENTABLE', 'The stored range is empty, which no bounds can say.');
     return read(text);
   };
-  if (!cast) return { fromPg } as TextForm;
+  const textOf = (end: Bound) => (end ? `"${String(bound.toPg(end.value as never)).replace(/["\\]/g, '\\$&')}"` : '');
+  const toPg = ({ start, end }: { readonly start?: Bound; readonly end?: Bound }) =>
+    `${start?.inclusive ? '[' : '('}${textOf(start)},${textOf(end)}${end?.inclusive ? ']' : ')'}`;
+  if (!cast) return { fromPg, toPg } as TextForm;
   const castFromPg = (fragment: SQL) =>
     sql`(case when isempty(${fragment}) then 'empty' when (${fragment}) is not null then ${cast(fragment)} end)`;
-  return { castFromPg, listCastFromPg: castItems(castFromPg), fromPg } as TextForm;
+  return { castFromPg, listCastFromPg: castItems(castFromPg), fromPg, toPg } as TextForm;
 }
+
+type Bound = { readonly value: unknown; readonly inclusive: boolean } | null | undefined;
 
 /**
  * A row keeps its own text beside its attributes, and passes that text to a function of the row.

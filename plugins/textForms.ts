@@ -45,6 +45,14 @@ function parseInterval(text: string): unknown {
   return { years, months, days, hours, minutes, seconds: Number(seconds) + Number(microseconds) / 1_000_000 };
 }
 
+/** Two points of the line Ax + By + C = 0: where it crosses the axes, if it crosses them at two. */
+function parseLine(text: string): unknown {
+  const [a = 0, b = 0, c = 0] = text.slice(1, -1).split(',').map(Number);
+  if (a === 0) return { a: { x: 1, y: -c / b }, b: { x: 0, y: -c / b } };
+  if (b === 0) return { a: { x: -c / a, y: 0 }, b: { x: -c / a, y: 1 } };
+  return { a: c === 0 ? { x: 1, y: -a / b } : { x: -c / a, y: 0 }, b: { x: 0, y: -c / b } };
+}
+
 /** A text where GraphQL has no such number: an id may have it, and a `Float` becomes an error. */
 function parseNumber(text: string): unknown {
   const number = Number(text);
@@ -61,6 +69,7 @@ export const textForms: ReadonlyMap<PgCodec, TextForm> = new Map<PgCodec, TextFo
   [TYPES.interval, { castFromPg: castInterval, listCastFromPg: castItems(castInterval), fromPg: parseInterval }],
   [TYPES.float4, { fromPg: parseNumber }],
   [TYPES.float, { fromPg: parseNumber }],
+  [TYPES.line, { fromPg: parseLine }],
   // `char(3)` is padded with spaces in one statement and not in another, so that a row would have two ids.
   [TYPES.bpchar, { castFromPg: castToText, listCastFromPg: (fragment) => sql`(${fragment})::text[]::text` }],
   [TYPES.json, { fromPg: exactJson }],
