@@ -1,4 +1,5 @@
 import { listOfCodec, type PgCodec, rangeOfCodec, TYPES } from 'postgraphile/@dataplan/pg';
+import type { PgType } from 'postgraphile/graphile-build-pg/pg-introspection';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { baseOf } from './baseOf.ts';
 import { refusal } from './refusal.ts';
@@ -11,10 +12,23 @@ import { castItems, type TextForm, textForms } from './textForms.ts';
  */
 export const TextFormsPlugin: GraphileConfig.Plugin = {
   name: 'TextFormsPlugin',
+  after: ['PgCodecsPlugin', 'PgLtreePlugin'],
 
   gather: {
     hooks: {
+      // A type that PostGraphile does not know, such as a multirange or that of an extension.
+      pgCodecs_findPgCodec({ inflection }, event) {
+        const { pgType, serviceName } = event;
+        if (event.pgCodec || !['b', 'm'].includes(pgType.typtype ?? '')) return;
+        const isOfCatalogue = pgType.getNamespace()?.nspname === 'pg_catalog';
+        const name = isOfCatalogue ? pgType.typname : inflection.typeCodecName({ pgType, serviceName });
+        event.pgCodec = textCodec(pgType, serviceName, name);
+      },
+
       pgCodecs_PgCodec(_info, { pgCodec, pgType }) {
+        // The library's own codec of an extension's type has only the name, wherever the extension is.
+        if (!pgCodec.extensions?.pg && pgType.getNamespace()?.nspname !== 'pg_catalog' && !pgCodec.isAnonymous)
+          Object.assign(pgCodec, { sqlType: sqlNameOf(pgType) });
         // The library's own object, which it compares by identity.
         mend(pgCodec as PgCodec, pgType.typdelim ?? ',');
         if (pgCodec.attributes && !pgCodec.isAnonymous) Object.assign(pgCodec, formOfRow(pgCodec as PgCodec));
@@ -27,7 +41,57 @@ export const TextFormsPlugin: GraphileConfig.Plugin = {
       },
     },
   },
+
+  schema: {
+    hooks: {
+      init: {
+        before: ['PgCodecs'],
+        callback(_, build) {
+          for (const codec of build.allPgCodecs) {
+            if (!textOnly.has(codec)) continue;
+            const name = build.inflection.scalarCodecTypeName(codec as never);
+            const description =
+              codec.description ?? `A value of PostgreSQL's type \`${codec.extensions?.pg?.name}\`, as text.`;
+            build.registerScalarType(
+              name,
+              {},
+              () => build.stringTypeSpec(description, undefined, name),
+              'TextFormsPlugin',
+            );
+            build.setGraphQLTypeForPgCodec(codec, ['input', 'output'], name);
+          }
+          // A double does not keep each amount.
+          build.setGraphQLTypeForPgCodec(TYPES.money, ['input', 'output'], build.inflection.builtin('BigFloat'));
+          return _;
+        },
+      },
+    },
+  },
 };
+
+const sqlNameOf = (type: PgType) => sql.identifier(type.getNamespace()?.nspname ?? '', type.typname);
+
+/** A type whose values are PostgreSQL's own texts in the graph: each type can be written and read so. */
+function textCodec(type: PgType, serviceName: string, name: string): PgCodec {
+  const { tags, description } = type.getTagsAndDescription();
+  const pg = { serviceName, schemaName: type.getNamespace()?.nspname ?? '', name: type.typname };
+  const codec: PgCodec = {
+    name,
+    sqlType: sqlNameOf(type),
+    fromPg: (text: string) => text,
+    toPg: (text: string) => text,
+    attributes: undefined,
+    description,
+    extensions: { oid: type._id, pg, ...(Object.keys(tags).length > 0 && { tags }) },
+    executor: null,
+    // As audit.graph_lints decides which key makes an id.
+    hasNaturalOrdering: 'NSBDEI'.includes(type.typcategory ?? ''),
+  } as PgCodec;
+  textOnly.add(codec);
+  return codec;
+}
+
+const textOnly = new WeakSet<PgCodec>();
 
 /** Gives a type its form. A type that has one stays as it is: each new schema gets the same objects. */
 function mend(codec: PgCodec, delimiter: string): void {
