@@ -1,4 +1,5 @@
 import { type PgResource, type PgSelectStep, sqlFromArgDigests } from 'postgraphile/@dataplan/pg';
+import { GraphQLList, getNullableType, isListType } from 'postgraphile/graphql';
 import { sql } from 'postgraphile/pg-sql2';
 import { listOfArray, rowsOfArray } from './rowsOfArray.ts';
 
@@ -52,10 +53,15 @@ export const SetofPlugin: GraphileConfig.Plugin = {
       },
     },
     hooks: {
-      GraphQLObjectType_fields_field(field, _build, { scope: { pgFieldResource } }) {
-        const { plan } = field;
-        if (!pgFieldResource?.isList || !plan) return field;
-        return { ...field, plan: (...args) => listOfArray(plan(...args) as unknown as PgSelectStep) };
+      GraphQLObjectType_fields_field(field, _build, { scope: { isPgFieldSimpleCollection, pgFieldResource } }) {
+        const { type, plan } = field;
+        if (!pgFieldResource?.parameters) return field;
+        if (pgFieldResource.isList && plan)
+          return { ...field, plan: (...args) => listOfArray(plan(...args) as unknown as PgSelectStep) };
+        const isNotNull = pgFieldResource.extensions?.tags?.notNull !== undefined;
+        if (!isPgFieldSimpleCollection || hasKey(pgFieldResource) || isNotNull || !isListType(type)) return field;
+        // PostGraphile answers a null in a set of values with an error.
+        return { ...field, type: new GraphQLList(getNullableType(type.ofType)) };
       },
     },
   },
