@@ -1,5 +1,5 @@
 --! Previous: sha1:b179dfb98b392117d624da88cc5aecdc6076efd0
---! Hash: sha1:a77ba68dcdf10b067e82349161052d04826e77e9
+--! Hash: sha1:a9015ceeba8ab7b287fe2a60f7b74a9e2430facd
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.
@@ -58,6 +58,29 @@ create view audit.graph_lints with (security_invoker = true) as
     cross join lateral regexp_match(
       split_part(t.value, '|', 1), '^\(([^()]+)\) references ("[^"]+"|\w+)(?:\.("[^"]+"|\w+))?(?:\s*\(([^()]+)\))?\s*$', 'i') as spec
     where t.tag = 'foreignKey' and t.kind = 'table' and spec is not null
+  ),
+  filters as (
+    select t.object, t.value, a.atttypid, coalesce((regexp_split_to_array(trim(t.value), '\s+'))[2], 'anyOf') as operator
+    from tags t
+    join pg_attribute a on a.attrelid = t.relation_id and format('%s.%I', a.attrelid::regclass, a.attname) = t.object
+    where t.tag = 'filter' and t.kind = 'column' and t.is_public
+  ),
+  -- What PostgreSQL compares: the type beneath a domain, the attributes of a composite type, the items of an array.
+  compared as (
+    with recursive parts (whole, oid, is_whole) as (
+      select f.atttypid, f.atttypid, true from filters f
+      union
+      select p.whole, part.oid, p.is_whole and t.typtype = 'd'
+      from parts p
+      join pg_type t using (oid)
+      cross join lateral (
+        select a.atttypid from pg_attribute a where t.typtype = 'c' and a.attrelid = t.typrelid and a.attnum > 0 and not a.attisdropped
+        union all
+        select case when t.typtype = 'd' then t.typbasetype when t.typcategory = 'A' and t.typarray = 0 then t.typelem end
+      ) as part (oid)
+      where part.oid is not null
+    )
+    select * from parts
   ),
   lints (name, level, object, detail, remedy) as (
     -- Smart tags.
@@ -123,6 +146,24 @@ create view audit.graph_lints with (security_invoker = true) as
       where t.tag = 'filter' and t.kind in ('column', 'constraint') and t.is_public
     ) as f
     where f.reason is not null
+    union all
+    select
+      'tag_without_effect', 'error', f.object, format('says @filter %s, which cannot compare values of %s', f.value, format_type(f.atttypid, null)),
+      '@filter <argument> isNull, or a @filter on a column of a type that has the operator.'
+    from filters f
+    where f.operator <> 'isNull' and exists (
+      select from compared c
+      join pg_type t using (oid)
+      where c.whole = f.atttypid and case
+        when t.typtype = 'b' and t.typcategory = 'A' and t.typarray = 0 then c.is_whole
+        else t.typtype = 'b' and not exists (
+          select from pg_opclass o
+          join pg_am m on m.oid = o.opcmethod
+          where o.opcdefault and (m.amname = 'btree' or m.amname = 'hash' and f.operator in ('anyOf', 'is'))
+            and (o.opcintype = t.oid or exists (
+              select from pg_cast k
+              where k.castsource = t.oid and k.casttarget = o.opcintype and k.castmethod = 'b' and k.castcontext = 'i')))
+      end)
     union all
     select
       'tag_without_effect', 'error', t.object, 'says @foreignKey, and not what it refers to',

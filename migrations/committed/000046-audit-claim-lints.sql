@@ -1,5 +1,5 @@
---! Previous: sha1:a77ba68dcdf10b067e82349161052d04826e77e9
---! Hash: sha1:a4d444232ba91be627c5ffb163a5e61c54c5a2b9
+--! Previous: sha1:a9015ceeba8ab7b287fe2a60f7b74a9e2430facd
+--! Hash: sha1:5ac8fdcab87b800f42f71010fcbed1331e8f8e4a
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

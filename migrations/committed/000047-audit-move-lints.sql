@@ -1,5 +1,5 @@
---! Previous: sha1:a4d444232ba91be627c5ffb163a5e61c54c5a2b9
---! Hash: sha1:c9ec1d7a52f3033e1638b6f12e05d44b40dfeecb
+--! Previous: sha1:5ac8fdcab87b800f42f71010fcbed1331e8f8e4a
+--! Hash: sha1:864bd3a959a1acb456431ef77880009a5737f7bc
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:c9ec1d7a52f3033e1638b6f12e05d44b40dfeecb
---! Hash: sha1:e295188385b7cf481af1d29c21c7d1f58909e338
+--! Previous: sha1:864bd3a959a1acb456431ef77880009a5737f7bc
+--! Hash: sha1:609e426d3bee5fe4036e252c909bf10a29ff7cfd
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:e295188385b7cf481af1d29c21c7d1f58909e338
---! Hash: sha1:7d5c6cdf037a9b2d1684ba59d2e78367e858311c
+--! Previous: sha1:609e426d3bee5fe4036e252c909bf10a29ff7cfd
+--! Hash: sha1:812e644588d1f89ada25d5a2fb8a045b2d40584b
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

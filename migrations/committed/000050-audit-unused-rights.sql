@@ -1,5 +1,5 @@
---! Previous: sha1:7d5c6cdf037a9b2d1684ba59d2e78367e858311c
---! Hash: sha1:3b9a6cf32144c23c4b268c1616cd83f79e9f9507
+--! Previous: sha1:812e644588d1f89ada25d5a2fb8a045b2d40584b
+--! Hash: sha1:1f7539fe4254638408df7fa9b52f515f01f0da55
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:3b9a6cf32144c23c4b268c1616cd83f79e9f9507
---! Hash: sha1:5c813d4fb5074eb2b60c5850e18b95b3b0dd2a4f
+--! Previous: sha1:1f7539fe4254638408df7fa9b52f515f01f0da55
+--! Hash: sha1:40c173c4c9b7e7bab637e8df706eed26b71d638a
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

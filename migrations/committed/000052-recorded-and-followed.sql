@@ -1,5 +1,5 @@
---! Previous: sha1:5c813d4fb5074eb2b60c5850e18b95b3b0dd2a4f
---! Hash: sha1:868e6d0c878936787ed3fb5c075ab76bfcd2eb1d
+--! Previous: sha1:40c173c4c9b7e7bab637e8df706eed26b71d638a
+--! Hash: sha1:c77c197ab6a9d47e7929efb13d1243407dc29393
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

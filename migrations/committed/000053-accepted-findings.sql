@@ -1,5 +1,5 @@
---! Previous: sha1:868e6d0c878936787ed3fb5c075ab76bfcd2eb1d
---! Hash: sha1:fb00f7468b5c6790079c95313048d5e1fbc60154
+--! Previous: sha1:c77c197ab6a9d47e7929efb13d1243407dc29393
+--! Hash: sha1:4393830a1c116bb064a52010404d4520eb2183da
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -116,6 +116,23 @@ test.each<Case>([
     ),
   ],
   [
+    'a @filter on values that PostgreSQL cannot sort',
+    ...['tag_without_effect', 'app_public.doors.seen', /@filter seen from, which cannot compare values of xid/],
+    ...['seen from', 'seen'].map(
+      (filter) =>
+        `alter table app_public.doors add seen xid; comment on column app_public.doors.seen is E'@filter ${filter}\\nSeen.'`,
+    ),
+  ],
+  [
+    'a @filter on values with a part that PostgreSQL cannot compare',
+    ...['tag_without_effect', 'app_public.doors.seen', /@filter seen, which cannot compare values of app_public.sight/],
+    ...['json', 'jsonb'].map(
+      (type) =>
+        `create type app_public.sight as (at app_public.app, parts ${type}[]); create domain app_public.sights as app_public.sight;
+         alter table app_public.doors add seen app_public.sights; comment on column app_public.doors.seen is E'@filter seen\\nSeen.'`,
+    ),
+  ],
+  [
     'a @filter on the organization',
     ...['tag_without_effect', 'app_public.doors.organization_id', /does not show/],
     ...['organization_id', 'unit_id'].map(

@@ -97,6 +97,42 @@ create view audit.graph_lints with (security_invoker=true) as
            FROM tags t
              CROSS JOIN LATERAL regexp_match(split_part(t.value, '|'::text, 1), '^\(([^()]+)\) references ("[^"]+"|\w+)(?:\.("[^"]+"|\w+))?(?:\s*\(([^()]+)\))?\s*$'::text, 'i'::text) spec(spec)
           WHERE t.tag = 'foreignKey'::text AND t.kind = 'table'::text AND spec.spec IS NOT NULL
+        ), filters AS (
+         SELECT t.object,
+            t.value,
+            a.atttypid,
+            COALESCE((regexp_split_to_array(TRIM(BOTH FROM t.value), '\s+'::text))[2], 'anyOf'::text) AS operator
+           FROM tags t
+             JOIN pg_attribute a ON a.attrelid = t.relation_id AND format('%s.%I'::text, a.attrelid::regclass, a.attname) = t.object
+          WHERE t.tag = 'filter'::text AND t.kind = 'column'::text AND t.is_public
+        ), compared AS (
+         WITH RECURSIVE parts(whole, oid, is_whole) AS (
+                 SELECT f.atttypid,
+                    f.atttypid,
+                    true AS "?column?"
+                   FROM filters f
+                UNION
+                 SELECT p.whole,
+                    part.oid,
+                    p.is_whole AND t.typtype = 'd'::"char"
+                   FROM parts p
+                     JOIN pg_type t USING (oid)
+                     CROSS JOIN LATERAL ( SELECT a.atttypid
+                           FROM pg_attribute a
+                          WHERE t.typtype = 'c'::"char" AND a.attrelid = t.typrelid AND a.attnum > 0 AND NOT a.attisdropped
+                        UNION ALL
+                         SELECT
+                                CASE
+                                    WHEN t.typtype = 'd'::"char" THEN t.typbasetype
+                                    WHEN t.typcategory = 'A'::"char" AND t.typarray = 0::oid THEN t.typelem
+                                    ELSE NULL::oid
+                                END AS "case") part(oid)
+                  WHERE part.oid IS NOT NULL
+                )
+         SELECT parts.whole,
+            parts.oid,
+            parts.is_whole
+           FROM parts
         ), lints(name, level, object, detail, remedy) AS (
          SELECT 'unknown_tag'::text AS "?column?",
             'error'::text AS "?column?",
@@ -173,6 +209,26 @@ create view audit.graph_lints with (security_invoker=true) as
                    FROM tags t
                   WHERE t.tag = 'filter'::text AND (t.kind = ANY (ARRAY['column'::text, 'constraint'::text])) AND t.is_public) f
           WHERE f.reason IS NOT NULL
+        UNION ALL
+         SELECT 'tag_without_effect'::text,
+            'error'::text,
+            f.object,
+            format('says @filter %s, which cannot compare values of %s'::text, f.value, format_type(f.atttypid, NULL::integer)) AS format,
+            '@filter <argument> isNull, or a @filter on a column of a type that has the operator.'::text
+           FROM filters f
+          WHERE f.operator <> 'isNull'::text AND (EXISTS ( SELECT
+                   FROM compared c
+                     JOIN pg_type t USING (oid)
+                  WHERE c.whole = f.atttypid AND
+                        CASE
+                            WHEN t.typtype = 'b'::"char" AND t.typcategory = 'A'::"char" AND t.typarray = 0::oid THEN c.is_whole
+                            ELSE t.typtype = 'b'::"char" AND NOT (EXISTS ( SELECT
+                               FROM pg_opclass o
+                                 JOIN pg_am m ON m.oid = o.opcmethod
+                              WHERE o.opcdefault AND (m.amname = 'btree'::name OR m.amname = 'hash'::name AND (f.operator = ANY (ARRAY['anyOf'::text, 'is'::text]))) AND (o.opcintype = t.oid OR (EXISTS ( SELECT
+                                       FROM pg_cast k
+                                      WHERE k.castsource = t.oid AND k.casttarget = o.opcintype AND k.castmethod = 'b'::"char" AND k.castcontext = 'i'::"char")))))
+                        END))
         UNION ALL
          SELECT 'tag_without_effect'::text,
             'error'::text,
