@@ -1,5 +1,5 @@
 --! Previous: sha1:f0e2df59fbfade2288a83cd298c937735c71bc90
---! Hash: sha1:ad01ff1f93a2965852847e8790c5f7fe99604e10
+--! Hash: sha1:a59724a6b77fa57856bfb5ceab0ab1213fbec89a
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
@@ -34,6 +34,20 @@ create function app_hidden.note_parent() returns trigger
   $$;
 comment on function app_hidden.note_parent() is
   'Counts in recording.parents the statements at work that name a parent of partitions, by its argument and the depth of triggers.';
+
+create function app_hidden.is_backfill(relation oid) returns boolean
+  language plpgsql stable set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    -- Every role may set this setting. So the session has to be one of the table's owner, whom no definer takes the place of.
+    return current_setting('recording.backfill', true) = relation::text
+      and pg_has_role(
+        coalesce(nullif(current_setting('role'), 'none'), session_user)::name,
+        (select c.relowner from pg_class c where c.oid = relation), 'member');
+  end
+  $$;
+comment on function app_hidden.is_backfill(oid) is 'Whether audit.backfill updates this table now: neither history nor feed has that.';
+grant execute on function app_hidden.is_backfill(oid) to graph_helper;
 
 create function feed.related_of(value jsonb, names text[]) returns jsonb
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp
@@ -127,6 +141,8 @@ create function feed.identifying(relation oid, names text[]) returns text[]
 comment on function feed.identifying(oid, text[]) is 'Those columns of a key that say which object a row is: all but those that a partitioned table is partitioned by.';
 grant execute on function feed.identifying(oid, text[]) to graph_helper;
 
+-- Ignored columns are those of a trigger that never runs, follow_columns: PostgreSQL keeps them by number, so that they may be renamed.
+
 -- Arguments of the trigger: those of feed.record_update.
 -- An old row and its new one have the same place in the two tables of the statement: PostgreSQL adds to both at once. A window pairs them without a
 -- join, whose plan might be of few rows. A partition whose trigger lets a row vanish would leave one without the other: then these are no updates.
@@ -140,11 +156,17 @@ create function feed.record_updates() returns trigger
     related text[] = tg_argv[3];
     names text[] = tg_argv[4:];
     identifying text[] = feed.identifying(tg_relid, tg_argv[4:]) || array['organization_id', type_column];
-    ignored text[] = tg_argv[2]::text[] || array(
-      select a.attname::text from pg_attribute a where a.attrelid = tg_relid and a.attnum > 0 and a.attgenerated <> '');
+    root oid = pg_partition_root(tg_relid);
+    ignored text[] = '{updated_at}' || array(
+      select a.attname::text from pg_attribute a
+      where a.attrelid = root and a.attnum > 0
+        and (a.attgenerated <> ''
+          or a.attnum = any ((select t.tgattr from pg_trigger t where t.tgrelid = root and t.tgname = 'follow_columns')::int2[])));
     is_paired boolean = (select count(*) from before) = (select count(*) from after);
   begin
-    if not exists (select from pg_trigger t where t.tgrelid = tg_relid and t.tgname = 'follow_row') then
+    if not exists (select from pg_trigger t where t.tgrelid = tg_relid and t.tgname = 'follow_row')
+      or current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+    then
       return null;
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed.
@@ -189,7 +211,8 @@ create function feed.record_updates() returns trigger
   $$;
 comment on function feed.record_updates() is 'Adds the rows of a partitioned table that a statement has changed to the feed, those that it moved included.';
 
--- Arguments of the trigger: the relation, the column of the type or '', the ignored columns, those that refer to others, and those of the key.
+-- Arguments of the trigger: the relation, the column of the type or '', the number of ignored columns, those that refer to others, and
+-- those of the key.
 create function feed.record_update() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set row_security = on
@@ -197,15 +220,18 @@ create function feed.record_update() returns trigger
   as $$
   declare
     type_column text = tg_argv[1];
-    ignored text[] = tg_argv[2];
+    ignored int2[] = '{}';
     related text[] = tg_argv[3];
     names text[] = tg_argv[4:];
+    root oid = coalesce(pg_partition_root(tg_relid), tg_relid);
     old_value jsonb;
     new_value jsonb;
     changed text[];
   begin
     -- Followed before it became a partition.
-    if tg_name <> 'follow_row' and pg_partition_root(tg_relid) is not null then
+    if tg_name <> 'follow_row' and root <> tg_relid
+      or tg_op = 'UPDATE' and current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+    then
       return null;
     end if;
     begin
@@ -225,12 +251,15 @@ create function feed.record_update() returns trigger
       from (select (coalesce(new_value, old_value) ->> 'organization_id')::uuid as organization_id, coalesce(new_value, old_value) as value) as written;
       return null;
     end if;
+    if tg_argv[2] <> '0' then
+      ignored = coalesce((select t.tgattr from pg_trigger t where t.tgrelid = root and t.tgname = 'follow_columns')::int2[], '{}');
+    end if;
     -- Generated columns are looked up now, since any may be added later.
     changed = array(
       select key
       from jsonb_each(new_value) as e (key, value)
-      where old_value -> key is distinct from value and key <> all (ignored)
-        and (select a.attgenerated from pg_attribute a where a.attrelid = tg_relid and a.attname = key::name) = ''
+      where old_value -> key is distinct from value and key <> 'updated_at'
+        and (select a.attgenerated = '' and a.attnum <> all (ignored) from pg_attribute a where a.attrelid = root and a.attname = key::name)
       order by key);
     if changed = '{}' then
       return null;
@@ -267,15 +296,23 @@ create function feed.follow(followed regclass, shown regclass default null, igno
     -- A partition is followed with its parent.
     root regclass = coalesce(pg_partition_root(followed), followed);
     -- As it is followed already.
-    known text[] = (
-      select string_to_array(encode(t.tgargs, 'escape'), '\000') from pg_trigger t
+    known text = (
+      select convert_from(decode(split_part(encode(t.tgargs, 'escape'), '\000', 1), 'escape'), 'UTF8') from pg_trigger t
       where t.tgrelid = root and t.tgfoid = 'feed.record_update'::regproc and t.tgparentid = 0);
-    shown_by regclass = coalesce(follow.shown, to_regclass(known[1]), root);
-    ignored_columns name[] = coalesce(follow.ignored, known[3]::name[], '{}');
+    -- Another table may have the name that this one had.
+    shown_by regclass = coalesce(follow.shown, (select c.oid from pg_class c where c.oid = to_regclass(known) and c.relkind = 'v'), root);
+    ignored_columns name[] = array_remove(
+      coalesce(
+        follow.ignored,
+        array(
+          select a.attname from pg_trigger t join pg_attribute a on a.attrelid = root and a.attnum = any (t.tgattr::int2[])
+          where t.tgrelid = root and t.tgname = 'follow_columns'
+          order by a.attnum)),
+      'updated_at');
     key text = (
       select string_agg(quote_literal(a.attname), ', ' order by k.place)
       from pg_index i
-      cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
+      cross join lateral unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) with ordinality as k (attnum, place)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
       where i.indrelid = root and i.indisprimary and a.attname <> 'organization_id');
     -- Foreign keys by their columns, and the columns that name the type of what they refer to.
@@ -292,7 +329,7 @@ create function feed.follow(followed regclass, shown regclass default null, igno
     relation text;
     type_column text;
     missing text = (
-      select string_agg(wanted, ', ')
+      select string_agg(distinct wanted, ', ')
       from unnest('{organization_id}' || follow.ignored) as wanted
       where wanted not in (select attname from pg_attribute where attrelid = root and attnum > 0 and not attisdropped));
     update_arguments text;
@@ -314,7 +351,15 @@ create function feed.follow(followed regclass, shown regclass default null, igno
     join pg_namespace n on n.oid = c.relnamespace
     where c.oid = shown_by;
     update_arguments = format(
-      '%L, %L, %L, %L, %s', relation, type_column, array_remove(ignored_columns, 'updated_at') || '{updated_at}', related, key);
+      '%L, %L, %L, %L, %s', relation, type_column, cardinality(ignored_columns), related, key);
+    if ignored_columns <> '{}' then
+      execute format(
+        'create or replace trigger follow_columns after update of %s on %s
+           for each statement when (false) execute function suppress_redundant_updates_trigger()',
+        (select string_agg(quote_ident(c), ', ') from unnest(ignored_columns) as c), root);
+    elsif exists (select from pg_trigger t where t.tgrelid = root and t.tgname = 'follow_columns') then
+      execute format('drop trigger follow_columns on %s', root);
+    end if;
     foreach parent in array array(select root union all select t.relid from pg_partition_tree(root) t where not t.isleaf and t.relid <> root) loop
       execute format(
         'create or replace trigger follow_insert after insert on %s referencing new table as affected

@@ -1,5 +1,5 @@
---! Previous: sha1:ad01ff1f93a2965852847e8790c5f7fe99604e10
---! Hash: sha1:29afef484f5ae17d708510d92645e6782b3c27d5
+--! Previous: sha1:a59724a6b77fa57856bfb5ceab0ab1213fbec89a
+--! Hash: sha1:b5cf6db63c5d816aa8db7569631a0135cf6eae0e
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:29afef484f5ae17d708510d92645e6782b3c27d5
---! Hash: sha1:2437c01b88a59ff9c9b0afa675468f2a490e7750
+--! Previous: sha1:b5cf6db63c5d816aa8db7569631a0135cf6eae0e
+--! Hash: sha1:c454ba38dbea44085a10e1deb50c1c2f111c8fec
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

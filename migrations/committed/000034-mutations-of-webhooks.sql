@@ -1,5 +1,5 @@
---! Previous: sha1:2437c01b88a59ff9c9b0afa675468f2a490e7750
---! Hash: sha1:a014383f983b366b4b67ecf1a07c240e92850482
+--! Previous: sha1:c454ba38dbea44085a10e1deb50c1c2f111c8fec
+--! Hash: sha1:75bbca7b2023fbc0a93cd1a5baa2f5caf3eb8ca0
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:a014383f983b366b4b67ecf1a07c240e92850482
---! Hash: sha1:939fe9d26110007261c4c54671a22b0508637632
+--! Previous: sha1:75bbca7b2023fbc0a93cd1a5baa2f5caf3eb8ca0
+--! Hash: sha1:eeeaa32eec816342e25e2767079b8f1a5419b229
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:19fac3889114a2504fb5b40cdbad146e32ce5c25
---! Hash: sha1:5a8b3a8c084c49b1799db492b8e1c8301e5f1ca2
+--! Previous: sha1:81fcf2f8725494998c9b81778b03bffcda9e392d
+--! Hash: sha1:22753b78d74acac8e0722f7fd4365768103f8c51
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -23,7 +23,7 @@ create table audit.changes (
   organization_id uuid not null,
   subject_id uuid not null,
   relation text not null,
-  row_id uuid not null,
+  row_id text not null,
   command text not null,
   columns text[] not null,
   before jsonb,
@@ -37,10 +37,9 @@ create table audit.changes (
   -- A client may choose its X-Request-Id, and so another one's: the server's own stands beside it.
   server_request_id text default nullif(left(current_setting('graph.server_request_id', true), 200), ''),
   salt uuid default gen_random_uuid(),
-  commitment bytea,
-  constraint changes_command_known check (command in ('insert', 'update', 'delete', 'select'))
+  commitment bytea
 ) partition by range (occurred_at);
--- Absent on purpose: foreign keys. The history of a row outlives the row.
+-- Absent on purpose: foreign keys. The history of a row outlives the row. And a check of the command, which each insert would parse anew.
 -- And a primary key, which would have to include the time. Each partition has its own, for the history of a row or person in
 -- order: `where subject_id = … order by id`. The sequence makes ids unique among partitions.
 
@@ -59,9 +58,13 @@ create index changes_id_idx on audit.changes using brin (id) with (pages_per_ran
 
 comment on table audit.changes is 'Every insert, update and delete of a tenant''s rows, and the reading that audit.record_reads records, in a partition for each month. Append-only.';
 comment on column audit.changes.id is 'Ascending in the order of writing; a change that was rolled back leaves a gap.';
-comment on column audit.changes.subject_id is 'The person whom the row belongs to, else the row''s own id; of a read the organization.';
+comment on column audit.changes.command is 'insert, update or delete; select of a recorded read; backfill of what audit.backfill left out.';
+comment on column audit.changes.subject_id is
+  'The person whom the row belongs to, else the row''s own id if it is a uuid, else the organization, as of a read.';
 comment on column audit.changes.relation is 'The table.';
-comment on column audit.changes.row_id is 'The row''s id; of a row without one, what it is about: the unit of a granted access, the person of credentials; of a read the organization.';
+comment on column audit.changes.row_id is
+  'The row''s primary key without the organization, or the column row_id of audit.record: one value as text, several as JSON. '
+  'Of a read the organization.';
 comment on column audit.changes.columns is 'What was given, changed or lost. Secrets are named here and nowhere else.';
 comment on column audit.changes.before is E'@personalData\nThe values of these columns before: of an update or delete. Null once the person is deleted whom the row belongs to.';
 comment on column audit.changes.after is
@@ -94,21 +97,74 @@ grant insert (organization_id, subject_id, relation, row_id, command, columns, b
 -- Absent on purpose: any right to delete, since old entries are dropped with their partition. And any right of a request: a person would learn
 -- who asks about them.
 
--- Generated columns are looked up when rows are written, since any may be added later. A type that is not PostgreSQL's own may contain JSON, whose own
--- nulls stay.
-create function audit.recorded_values(value record, relation oid) returns jsonb
+-- What audit.record was given is kept as the columns of a trigger that never runs, audit_columns: PostgreSQL keeps these by number. So they
+-- hold when a column is renamed, and in a dump. The argument of each trigger has a letter for each of them: secret, derived, person, key,
+-- or both of the latter. `drop column … cascade` takes the trigger away. Then each write fails: no secret is recorded by mistake.
+create type audit.recorded_columns as (secrets text[], derived text[], subject text, key text[], is_plain boolean);
+comment on type audit.recorded_columns is 'What the history must know of the columns of a table, by their present names.';
+comment on column audit.recorded_columns.derived is 'Those that are not recorded: they follow from others, or are generated.';
+comment on column audit.recorded_columns.is_plain is
+  'Whether no type of a column may contain JSON, whose own nulls stay, as JSON itself and each type that is not PostgreSQL''s own may.';
+
+create function audit.columns_of(relation oid, kinds text) returns audit.recorded_columns
+  language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
+  as $$
+  declare
+    found audit.recorded_columns;
+    named int;
+  begin
+    select
+      coalesce(array_agg(c.name) filter (where c.kind = 's'), '{}'),
+      coalesce(array_agg(c.name) filter (where c.kind = 'd' or c.is_generated), '{}'),
+      min(c.name) filter (where c.kind in ('p', 'b')),
+      coalesce(
+        array_agg(c.name) filter (where c.kind in ('k', 'b')),
+        array_agg(c.name) filter (where c.is_key and c.name <> 'organization_id'),
+        array_agg(c.name) filter (where c.is_key)),
+      bool_and(c.is_plain),
+      count(c.kind)
+    into found.secrets, found.derived, found.subject, found.key, found.is_plain, named
+    from (
+      select
+        -- A snapshot that is older than the statement may be of before a column was renamed.
+        case when current_setting('transaction_isolation') = 'read committed' then a.attname::text
+          else (pg_identify_object_as_address('pg_class'::regclass, relation, a.attnum)).object_names[3] end as name,
+        a.attgenerated <> '' as is_generated,
+        a.atttypid < 16384 and a.atttypid not in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype) as is_plain,
+        a.attnum = any ((
+          select (i.indkey::int2[])[0:i.indnkeyatts - 1] from pg_index i where i.indrelid = relation and i.indisprimary)::int2[]) as is_key,
+        case when kinds <> '' then
+          substr(kinds, 1 + array_position((
+            select t.tgattr from pg_trigger t where t.tgrelid = relation and t.tgname = 'audit_columns')::int2[], a.attnum), 1)
+        end as kind
+      from pg_attribute a
+      where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+    ) as c;
+    if named <> length(kinds) then
+      raise object_not_in_prerequisite_state using
+        message = format('%s lost its trigger audit_columns, which says which columns are secret', relation::regclass),
+        hint = format('Name them again: select %I.record(%L, secrets => …)', 'audit', relation::regclass);
+    elsif found.key is null then
+      raise object_not_in_prerequisite_state using
+        message = format('%s is recorded, and has no primary key any more', relation::regclass),
+        hint = format('Name the column that says which row it is: select %I.record(%L, row_id => …)', 'audit', relation::regclass);
+    end if;
+    return found;
+  end
+  $$;
+comment on function audit.columns_of(oid, text) is 'The columns of a recorded table; the argument of its triggers says what each is.';
+grant execute on function audit.columns_of(oid, text) to graph_helper, graph_auditor, graph_admin;
+
+create function audit.recorded_values(value record) returns jsonb
   language plpgsql stable set search_path = pg_catalog, pg_temp
   as $$
   begin
     return (
-      select jsonb_object_agg(e.key, e.value)
-      from jsonb_each(app_hidden.row_values(recorded_values.value)) as e
-      where e.value <> 'null'
-        and e.key <> all (array(select a.attname::text from pg_attribute a where a.attrelid = relation and a.attnum > 0 and a.attgenerated <> '')));
+      select jsonb_object_agg(e.key, e.value) from jsonb_each(app_hidden.row_values(recorded_values.value)) as e where e.value <> 'null');
   end
   $$;
-comment on function audit.recorded_values(record, oid) is 'What the history keeps of a row: neither what is null nor what is generated.';
-grant execute on function audit.recorded_values(record, oid) to graph_helper;
+comment on function audit.recorded_values(record) is 'A row as the history keeps it: without what is null.';
+grant execute on function audit.recorded_values(record) to graph_helper;
 
 -- Inserts and deletes come by the thousand when something is provisioned or purged: one statement records all of them. Most tables have no type that
 -- may contain JSON: of these PostgreSQL's own function makes the same value in less time.
@@ -120,20 +176,8 @@ create function audit.record_rows() returns trigger
   set extra_float_digits = 1
   as $$
   declare
-    subject text = tg_argv[0];
-    named text = tg_argv[1];
-    secrets text[] = tg_argv[2];
-    -- The generated columns; '' stands for a type that may contain JSON.
-    special text[] = array(
-      select case when a.is_own then a.attname::text else '' end
-      from (
-        select
-          attname, attgenerated <> '' as is_generated,
-          atttypid < 16384 and atttypid not in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype) as is_own
-        from pg_attribute where attrelid = tg_relid and attnum > 0) as a
-      where a.is_generated or not a.is_own);
-    is_plain boolean = '' <> all (special);
-    derived text[] = tg_argv[3]::text[] || special;
+    known audit.recorded_columns;
+    root oid = pg_partition_root(tg_relid);
     relation text = format('%I.%I', tg_table_schema, tg_table_name);
     role text = coalesce(nullif(current_setting('role'), 'none'), session_user);
     application_id uuid = nullif(current_setting('graph.application_id', true), '');
@@ -142,37 +186,37 @@ create function audit.record_rows() returns trigger
     request_id text = nullif(left(current_setting('graph.request_id', true), 200), '');
   begin
     -- A partition is recorded by its parent's name.
-    if pg_partition_root(tg_relid) is not null then
+    if root is not null then
       if not exists (select from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgrelid = tg_relid and t.tgname = 'audit_row' and c.relkind = 'p') then
         return null;
       end if;
       relation = (
-        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = pg_partition_root(tg_relid));
+        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = root);
     end if;
+    known = audit.columns_of(coalesce(root, tg_relid), tg_argv[0]);
     -- Runs as graph_helper because nobody may write the history by hand. `offset 0` makes each value once, not for each mention.
-    if tg_op = 'INSERT' then
-      insert into audit.changes (
-        organization_id, subject_id, relation, row_id, command, columns, after, role, login, application_id, user_id, grant_id, request_id)
+    insert into audit.changes (
+      organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
+    select
+      coalesce((value ->> 'organization_id')::uuid, own.id, no.id),
+      coalesce((value ->> known.subject)::uuid, own.id, (value ->> 'organization_id')::uuid, no.id),
+      relation, rows.key, lower(tg_op), array(select jsonb_object_keys(kept)),
+      case tg_op when 'DELETE' then kept - known.secrets end, case tg_op when 'INSERT' then kept - known.secrets end,
+      role, session_user, application_id, user_id, grant_id, request_id
+    from (
       select
-        coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
-        'insert', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
+        value, value - known.derived as kept,
+        case when cardinality(known.key) = 1 then value ->> known.key[1]
+          else (select jsonb_object_agg(name, value -> name)::text from unnest(known.key) as name) end as key
       from (
-        select case when is_plain then jsonb_strip_nulls(to_jsonb(r)) else audit.recorded_values(r, tg_relid) end - derived as value
-        from inserted r
+        select case when known.is_plain then jsonb_strip_nulls(to_jsonb(r)) else audit.recorded_values(r) end as value
+        from affected r
         offset 0
-      ) as rows;
-    else
-      insert into audit.changes (
-        organization_id, subject_id, relation, row_id, command, columns, before, role, login, application_id, user_id, grant_id, request_id)
-      select
-        coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
-        'delete', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
-      from (
-        select case when is_plain then jsonb_strip_nulls(to_jsonb(r)) else audit.recorded_values(r, tg_relid) end - derived as value
-        from deleted r
-        offset 0
-      ) as rows;
-    end if;
+      ) as written
+      offset 0
+    ) as rows
+    cross join lateral (select case when rows.key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then rows.key::uuid end as id) as own
+    cross join (select '00000000-0000-0000-0000-000000000000'::uuid as id) as no;
     return null;
   end
   $$;
@@ -186,37 +230,41 @@ create function audit.record_updates() returns trigger
   set extra_float_digits = 1
   as $$
   declare
-    subject text = tg_argv[0];
-    named text = tg_argv[1];
-    secrets text[] = tg_argv[2];
-    derived text[] = tg_argv[3]::text[] || array(
-      select a.attname::text from pg_attribute a where a.attrelid = tg_relid and a.attnum > 0 and a.attgenerated <> '');
+    known audit.recorded_columns;
+    root oid = pg_partition_root(tg_relid);
     is_paired boolean = (select count(*) from before) = (select count(*) from after);
     relation text = (
-      select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = pg_partition_root(tg_relid));
+      select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = root);
   begin
-    if not exists (select from pg_trigger t where t.tgrelid = tg_relid and t.tgname = 'audit_row') then
+    if not exists (select from pg_trigger t where t.tgrelid = tg_relid and t.tgname = 'audit_row')
+      or current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+    then
       return null;
     end if;
+    known = audit.columns_of(root, tg_argv[0]);
     -- Runs as graph_helper because nobody may write the history by hand.
     insert into audit.changes (
       organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
     select
-      coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
-      case when is_paired then 'update' when is_new then 'insert' else 'delete' end, columns,
+      coalesce((value ->> 'organization_id')::uuid, own.id, no.id),
+      coalesce((value ->> known.subject)::uuid, own.id, (value ->> 'organization_id')::uuid, no.id),
+      relation, changed.key, case when is_paired then 'update' when is_new then 'insert' else 'delete' end, columns,
       case when is_paired or not is_new then
-        (select coalesce(jsonb_object_agg(key, coalesce(old_value, value) -> key), '{}') from unnest(columns) as key where key <> all (secrets)) end,
+        (select coalesce(jsonb_object_agg(name, coalesce(old_value, value) -> name), '{}') from unnest(columns) as name
+         where name <> all (known.secrets)) end,
       case when is_new then
-        (select coalesce(jsonb_object_agg(key, value -> key), '{}') from unnest(columns) as key where key <> all (secrets)) end,
+        (select coalesce(jsonb_object_agg(name, value -> name), '{}') from unnest(columns) as name where name <> all (known.secrets)) end,
       coalesce(nullif(current_setting('role'), 'none'), session_user), session_user,
       nullif(current_setting('graph.application_id', true), '')::uuid, nullif(current_setting('graph.user_id', true), '')::uuid,
       nullif(current_setting('graph.grant_id', true), '')::uuid, nullif(left(current_setting('graph.request_id', true), 200), '')
     from (
       select
         place, is_new, old_value, value,
+        case when cardinality(known.key) = 1 then value ->> known.key[1]
+          else (select jsonb_object_agg(name, value -> name)::text from unnest(known.key) as name) end as key,
         array(
-          select key from jsonb_each(value) as e (key, now)
-          where coalesce(old_value -> key, 'null') is distinct from now and key <> all (derived) order by key) as columns
+          select name from jsonb_each(value) as e (name, now)
+          where coalesce(old_value -> name, 'null') is distinct from now and name <> all (known.derived) order by name) as columns
       from (
         select
           place, is_new, lag(rows.value) over (partition by place order by is_new) as old_value, rows.value
@@ -229,6 +277,9 @@ create function audit.record_updates() returns trigger
       where is_new or not is_paired
       offset 0
     ) as changed
+    cross join lateral (
+      select case when changed.key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then changed.key::uuid end as id) as own
+    cross join (select '00000000-0000-0000-0000-000000000000'::uuid as id) as no
     where columns <> '{}'
     order by place;
     return null;
@@ -245,22 +296,27 @@ create function audit.record_update() returns trigger
   set extra_float_digits = 1
   as $$
   declare
-    secrets text[] = tg_argv[2];
-    derived text[] = tg_argv[3];
+    known audit.recorded_columns;
     old_value jsonb;
     new_value jsonb;
     written jsonb;
     changed text[];
+    key text;
+    own uuid;
+    root oid = pg_partition_root(tg_relid);
     relation text = format('%I.%I', tg_table_schema, tg_table_name);
   begin
-    if pg_partition_root(tg_relid) is not null then
+    if tg_op = 'UPDATE' and current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(coalesce(root, tg_relid)) then
+      return null;
+    elsif root is not null then
       -- Recorded before it became a partition.
       if tg_name <> 'audit_row' then
         return null;
       end if;
       relation = (
-        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = pg_partition_root(tg_relid));
+        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = root);
     end if;
+    known = audit.columns_of(coalesce(root, tg_relid), tg_argv[0]);
     begin
       old_value = to_jsonb(old);
       new_value = to_jsonb(new);
@@ -270,22 +326,29 @@ create function audit.record_update() returns trigger
     end;
     written = coalesce(new_value, old_value);
     changed = array(
-      select key
-      from jsonb_each(written) as e (key, value)
-      where case tg_op when 'UPDATE' then old_value -> key is distinct from value else value <> 'null' end and key <> all (derived)
-        and (select a.attgenerated from pg_attribute a where a.attrelid = tg_relid and a.attname = key::name) = ''
-      order by key);
+      select name
+      from jsonb_each(written) as e (name, value)
+      where case tg_op when 'UPDATE' then old_value -> name is distinct from value else value <> 'null' end and name <> all (known.derived)
+      order by name);
     -- Runs as graph_helper because nobody may write the history by hand.
     if changed <> '{}' then
+      key = written ->> known.key[1];
+      if cardinality(known.key) > 1 then
+        key = (select jsonb_object_agg(name, written -> name)::text from unnest(known.key) as name);
+      end if;
+      own = case when key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then key::uuid end;
       insert into audit.changes (
         organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
       values (
-        coalesce(written ->> 'organization_id', written ->> 'id')::uuid, coalesce(written ->> tg_argv[0], written ->> tg_argv[1])::uuid,
-        relation, (written ->> tg_argv[1])::uuid, lower(tg_op), changed,
+        coalesce((written ->> 'organization_id')::uuid, own, '00000000-0000-0000-0000-000000000000'),
+        coalesce((written ->> known.subject)::uuid, own, (written ->> 'organization_id')::uuid, '00000000-0000-0000-0000-000000000000'),
+        relation, key, lower(tg_op), changed,
         case when tg_op <> 'INSERT' then
-          (select coalesce(jsonb_object_agg(key, old_value -> key), '{}') from unnest(changed) as key where key <> all (secrets)) end,
+          (select coalesce(jsonb_object_agg(name, old_value -> name), '{}') from unnest(changed) as name
+           where name <> all (known.secrets)) end,
         case when tg_op <> 'DELETE' then
-          (select coalesce(jsonb_object_agg(key, new_value -> key), '{}') from unnest(changed) as key where key <> all (secrets)) end,
+          (select coalesce(jsonb_object_agg(name, new_value -> name), '{}') from unnest(changed) as name
+           where name <> all (known.secrets)) end,
         coalesce(nullif(current_setting('role'), 'none'), session_user), session_user,
         nullif(current_setting('graph.application_id', true), '')::uuid, nullif(current_setting('graph.user_id', true), '')::uuid,
         nullif(current_setting('graph.grant_id', true), '')::uuid, nullif(left(current_setting('graph.request_id', true), 200), ''));
@@ -324,42 +387,85 @@ create function audit.record(
     root regclass = coalesce(pg_partition_root(relation), relation);
     is_partitioned boolean = exists (select from pg_class where oid = root and relkind = 'p');
     -- As it is recorded already, the condition of the trigger included.
-    known text[];
+    known text;
+    numbers int2[] = (select t.tgattr from pg_trigger t where t.tgrelid = root and t.tgname = 'audit_columns')::int2[];
     condition text;
-    subject_column name;
-    row_column name;
-    secret_columns name[];
-    derived_columns name[];
-    arguments text;
-    missing text;
+    kinds text;
+    columns text;
+    problem text;
     parent regclass;
   begin
-    select string_to_array(encode(t.tgargs, 'escape'), '\000'), (regexp_match(pg_get_triggerdef(t.oid), ' WHEN (\(.*\)) EXECUTE '))[1] into known, condition
+    select substring(encode(t.tgargs, 'escape') from '^[a-z]*'), (regexp_match(pg_get_triggerdef(t.oid), ' WHEN (\(.*\)) EXECUTE '))[1]
+      into known, condition
     from pg_trigger t
     where t.tgrelid = root and t.tgfoid = 'audit.record_update'::regproc and t.tgparentid = 0;
-    subject_column = coalesce(record.subject_id, known[1], 'id');
-    row_column = coalesce(record.row_id, known[2], 'id');
-    secret_columns = coalesce(record.secrets, known[3]::name[], '{}');
-    derived_columns = coalesce(record.derived, known[4]::name[], '{}');
-    arguments = format('%L, %L, %L, %L', subject_column, row_column, secret_columns, derived_columns);
-    missing = (
-      select string_agg(wanted, ', ')
-      from unnest(array[subject_column, row_column] || record.secrets || record.derived) as wanted
-      where wanted not in (select attname from pg_attribute where attrelid = root and attnum > 0 and not attisdropped));
-    if missing is not null then
-      raise undefined_column using message = format('%s has no column %s', root, missing);
+    with given (kind, parameter, names) as (
+      values
+        ('p', 'subject_id', nullif(array_remove(array[record.subject_id], ''), '{null}')),
+        ('k', 'row_id', nullif(array_remove(array[record.row_id], ''), '{null}')),
+        ('s', 'secrets', record.secrets), ('d', 'derived', record.derived)
+    ),
+    chosen as (
+      select g.kind, g.parameter, a.attnum, n.name::text, a.atttypid, a.attnotnull
+      from given g
+      cross join unnest(g.names) as n (name)
+      left join pg_attribute a on a.attrelid = root and a.attname = n.name and a.attnum > 0 and not a.attisdropped
+      union all
+      select g.kind, g.parameter, a.attnum, a.attname::text, a.atttypid, a.attnotnull
+      from unnest(string_to_array(known, null), numbers) as k (kind, number)
+      join given g on g.names is null and (g.kind = k.kind or k.kind = 'b' and g.kind in ('p', 'k'))
+      left join pg_attribute a on a.attrelid = root and a.attnum = k.number
+    ),
+    by_column as (
+      select attnum, min(name) as name, string_agg(distinct kind, '' order by kind) as kinds from chosen group by attnum
+    )
+    select
+      (select string_agg(case b.kinds when 'kp' then 'b' else b.kinds end, '' order by attnum) from by_column b),
+      (select string_agg(quote_ident(b.name), ', ' order by attnum) from by_column b),
+      coalesce(
+        (select format('%s lost its trigger audit_columns: name %s again', root, string_agg(distinct parameter, ', '))
+         from chosen where name is null having count(*) > 0),
+        (select format('%s has no column %s', root, string_agg(distinct name, ', ')) from chosen where attnum is null having count(*) > 0),
+        (select format('%s.%s names a person, and is no uuid', root, c.name)
+         from chosen c join pg_type t on t.oid = c.atttypid
+         where c.kind = 'p' and t.oid <> 'uuid'::regtype and (t.typtype <> 'd' or t.typcategory <> 'U')),
+        (select format('%s.%s may be null, and so cannot say which row it is', root, c.name)
+         from chosen c where c.kind = 'k' and not c.attnotnull),
+        (select format('%s.%s cannot be %s', root, min(c.name), string_agg(distinct c.parameter, ' and '))
+         from chosen c join by_column b using (attnum) where length(b.kinds) > 1 and b.kinds <> 'kp' group by attnum limit 1),
+        case when not exists (select from chosen where kind = 'k') then
+          (select case when count(i) = 0 then format('%s has no primary key: give row_id, the column that says which row it is', root)
+             else format('%s has a secret in its primary key: give row_id, another column that says which row it is', root) end
+           from (select) as always
+           left join pg_index i on i.indrelid = root and i.indisprimary
+           having count(i) = 0 or bool_or(exists (
+             select from chosen c where c.kind = 's' and c.attnum = any ((i.indkey::int2[])[0:i.indnkeyatts - 1]))))
+        end)
+      into kinds, columns, problem;
+    if problem is not null then
+      raise exception using
+        errcode = case when problem ~ ' no column ' then 'undefined_column' else 'invalid_parameter_value' end, message = problem;
+    end if;
+    kinds = coalesce(kinds, '');
+    if kinds <> '' then
+      execute format(
+        'create or replace trigger audit_columns after update of %s on %s
+           for each statement when (false) execute function suppress_redundant_updates_trigger()',
+        columns, root);
+    elsif numbers is not null then
+      execute format('drop trigger audit_columns on %s', root);
     end if;
     foreach parent in array array(select root union all select t.relid from pg_partition_tree(root) t where not t.isleaf and t.relid <> root) loop
       execute format(
-        'create or replace trigger audit_insert after insert on %s referencing new table as inserted
-           for each statement execute function audit.record_rows(%s)', parent, arguments);
+        'create or replace trigger audit_insert after insert on %s referencing new table as affected
+           for each statement execute function audit.record_rows(%L)', parent, kinds);
       execute format(
-        'create or replace trigger audit_delete after delete on %s referencing old table as deleted
-           for each statement execute function audit.record_rows(%s)', parent, arguments);
+        'create or replace trigger audit_delete after delete on %s referencing old table as affected
+           for each statement execute function audit.record_rows(%L)', parent, kinds);
       continue when not is_partitioned;
       execute format(
         'create or replace trigger audit_update after update on %s referencing old table as before new table as after
-           for each statement execute function audit.record_updates(%s)', parent, arguments);
+           for each statement execute function audit.record_updates(%L)', parent, kinds);
       execute format(
         'create or replace trigger audit_begin before insert or update or delete on %s for each statement execute function app_hidden.note_parent(%L)',
         parent, 'audit ' || root);
@@ -371,18 +477,52 @@ create function audit.record(
       execute format(
         'create or replace trigger audit_row after insert or update or delete on %s for each row
            when (coalesce((nullif(current_setting(''recording.parents'', true), '''')::jsonb ->> (%L || pg_trigger_depth()))::int, 0) = 0)
-           execute function audit.record_update(%s)', root, 'audit ' || root || ' ', arguments);
+           execute function audit.record_update(%L)', root, 'audit ' || root || ' ', kinds);
     else
       -- Rows are compared as they are kept: not every type has an equality.
       execute format(
         'create or replace trigger audit_update after update on %s
-           for each row when %s execute function audit.record_update(%s)', root, coalesce(condition, '(old.* *<> new.*)'), arguments);
+           for each row when %s execute function audit.record_update(%L)', root, coalesce(condition, '(old.* *<> new.*)'), kinds);
     end if;
   end
   $$;
 comment on function audit.record(regclass, name, name, name[], name[]) is
-  'Begins to record what changes in a table; of a partition that is its parent. Again: what is not given stays. `subject_id` is the column of the person whom a row belongs to, `row_id` the one that names the row; '
-  'of `secrets` only the names are recorded; `derived` columns follow from others, as generated ones do, and are not recorded.';
+  'Begins to record what changes in a table; of a partition that is its parent. Again: what is not given stays, and '''' takes a column '
+  'back. `subject_id` is the column of the person whom a row belongs to, `row_id` one that says which row it is, instead of the primary '
+  'key; of `secrets` only the names are recorded; `derived` columns follow from others, as generated ones do, and are not recorded.';
+
+-- A backfill of many rows says nothing of what people did. What it leaves out, it says itself, in the same transaction.
+create function audit.backfill(relation regclass, reason text, statement text) returns bigint
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    root regclass = coalesce(pg_partition_root(relation), relation);
+    -- What the owner of a definer may do is not asked: it is a session of the owner, or none.
+    acting text = current_setting('role');
+    name text = (
+      select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = root);
+    rows bigint;
+  begin
+    perform set_config('recording.backfill', root::oid::text, true);
+    if not app_hidden.is_backfill(root) then
+      raise insufficient_privilege using message = format('Only the owner of %s leaves out of the history what it updates', name);
+    end if;
+    execute statement;
+    get diagnostics rows = row_count;
+    perform set_config('recording.backfill', '', true), set_config('role', 'graph_helper', true);
+    insert into audit.changes (organization_id, subject_id, relation, row_id, command, columns, after, role, login)
+    select
+      no, no, name, no::text, 'backfill', '{}', jsonb_build_object('reason', reason, 'rows', rows),
+      coalesce(nullif(acting, 'none'), session_user), session_user
+    from (select '00000000-0000-0000-0000-000000000000'::uuid as no) as unknown
+    where rows > 0;
+    perform set_config('role', acting, true);
+    return rows;
+  end
+  $$;
+comment on function audit.backfill(regclass, text, text) is
+  'Runs a statement, and returns its number of rows. What it updates in this table is in neither history nor feed; the history has one '
+  'entry instead, with the reason and this number. For the owner, in a migration.';
 grant create on schema audit to graph_helper;
 alter function audit.record_rows() owner to graph_helper;
 alter function audit.record_update() owner to graph_helper;

@@ -1,5 +1,5 @@
---! Previous: sha1:5a8b3a8c084c49b1799db492b8e1c8301e5f1ca2
---! Hash: sha1:27350f41a0a062ead2c828c670f65b4240d5f432
+--! Previous: sha1:22753b78d74acac8e0722f7fd4365768103f8c51
+--! Hash: sha1:53727366f7bc17b0fc30a2638ca31cd05122f59e
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:27350f41a0a062ead2c828c670f65b4240d5f432
---! Hash: sha1:14e134b3a08cbdb6ef22439f69088c7408f55f5c
+--! Previous: sha1:53727366f7bc17b0fc30a2638ca31cd05122f59e
+--! Hash: sha1:3da919ca78a80d058f7d0b73936fb6a8b76d9400
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:14e134b3a08cbdb6ef22439f69088c7408f55f5c
---! Hash: sha1:53999cbf7e4b2530c08848e0966dfb61975eacbb
+--! Previous: sha1:3da919ca78a80d058f7d0b73936fb6a8b76d9400
+--! Hash: sha1:48e437d6bdd4bead49be0dfce0ab9e9a728e6216
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and
@@ -27,7 +27,7 @@ create function audit.record_read(relation text, share float8) returns boolean
     insert into audit.changes (
       organization_id, subject_id, relation, row_id, command, columns, after, role, login, application_id, user_id, grant_id, request_id)
     values (
-      organization_id, organization_id, relation, organization_id, 'select', '{}', jsonb_build_object('share', share),
+      organization_id, organization_id, relation, organization_id::text, 'select', '{}', jsonb_build_object('share', share),
       coalesce(nullif(current_setting('role'), 'none'), session_user), session_user,
       nullif(current_setting('graph.application_id', true), '')::uuid, nullif(current_setting('graph.user_id', true), '')::uuid,
       nullif(current_setting('graph.grant_id', true), '')::uuid, nullif(left(current_setting('graph.request_id', true), 200), ''));

@@ -1,5 +1,5 @@
---! Previous: sha1:53999cbf7e4b2530c08848e0966dfb61975eacbb
---! Hash: sha1:5bbdaeb4a99f7ac7d8532442f146f22ac180984f
+--! Previous: sha1:48e437d6bdd4bead49be0dfce0ab9e9a728e6216
+--! Hash: sha1:6a836f8f99d0ad94a98b6f2a03374d0f9f29fa0e
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

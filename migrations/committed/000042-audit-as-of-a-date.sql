@@ -1,5 +1,5 @@
---! Previous: sha1:5bbdaeb4a99f7ac7d8532442f146f22ac180984f
---! Hash: sha1:ea2ed83811ba106f27c8353a7c9dac4bfb7a7e56
+--! Previous: sha1:6a836f8f99d0ad94a98b6f2a03374d0f9f29fa0e
+--! Hash: sha1:80575b4328b050c3c8a4d5f6a3f09ed799125104
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
@@ -13,28 +13,27 @@ create view audit.recorded with (security_invoker = true) as
   select
     t.tgrelid::regclass as relation,
     r.name,
-    arguments[1] as subject_column,
-    arguments[2] as row_column,
-    arguments[3]::text[] as secrets,
-    arguments[4]::text[] as derived,
+    known.subject as subject_column,
+    known.key as row_columns,
+    known.secrets,
+    known.derived,
     key.columns as key_columns,
-    key.columns <@ array['organization_id', arguments[1], arguments[2]] as rebuildable
+    key.columns <@ (array['organization_id', known.subject] || known.key) as rebuildable
   from pg_trigger t
   join pg_proc p on p.oid = t.tgfoid
   join audit.relations r on r.relation = t.tgrelid
-  -- Each ends in a zero byte.
-  cross join lateral string_to_array(encode(t.tgargs, 'escape'), '\000') as arguments
+  cross join lateral audit.columns_of(t.tgrelid, substring(encode(t.tgargs, 'escape') from '^[a-z]*')) as known
   cross join lateral (
     select array_agg(a.attname::text order by position) as columns
     from pg_index i
     cross join unnest(i.indkey) with ordinality as k (number, position)
     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number
-    where i.indrelid = t.tgrelid and i.indisprimary
+    where i.indrelid = t.tgrelid and i.indisprimary and position <= i.indnkeyatts
   ) as key
   where p.pronamespace = 'audit'::regnamespace and p.proname = 'record_update' and t.tgparentid = 0;
 comment on view audit.recorded is 'The tables whose changes audit.record has recorded, and how.';
 comment on column audit.recorded.subject_column is 'The column of the person whom a row belongs to.';
-comment on column audit.recorded.row_column is 'The column that names the row.';
+comment on column audit.recorded.row_columns is 'The columns that say which row it is: row_id of the history has their values.';
 comment on column audit.recorded.rebuildable is 'Whether an entry of the history says which row it is about, by the primary key.';
 grant select on audit.recorded to graph_auditor, graph_admin;
 
@@ -47,19 +46,37 @@ create function audit.refill(source audit.recorded, at timestamptz, organization
     written text = (
       select string_agg(quote_ident(a.attname), ', ' order by a.attnum)
       from pg_attribute a where a.attrelid = source.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '');
-    named text = format('present.%I = changed.row_id', source.row_column)
+    -- As the history has it; by a uuid an index finds the row.
+    named text = (
+      select case
+        when count(*) > 1
+          then format('jsonb_build_object(%s)::text = changed.row_id', string_agg(format('%1$L, present.%1$I', a.attname), ', '))
+        when min(a.atttypid::regtype::text) = 'uuid' then format('present.%I = changed.row_id::uuid', min(a.attname::text))
+        else format('to_jsonb(present.%I) #>> ''{}'' = changed.row_id', min(a.attname::text))
+      end
+      from pg_attribute a where a.attrelid = source.relation and a.attname = any (source.row_columns))
       || case when has_organization then ' and present.organization_id = changed.organization_id' else '' end
       || case when has_subject then format(' and present.%I = changed.subject_id', source.subject_column) else '' end;
     asked text = case when organization_id is null then '' else format(' and %s = %L', case when has_organization then 'organization_id' else 'id' end, organization_id) end;
   begin
     if exists (
       select from audit.changes c
-      where c.relation = source.name and c.occurred_at > at and c.command = 'update' and c.columns && source.key_columns
+      where c.relation = source.name and c.occurred_at > at
+        and (c.command = 'update' and c.columns && source.key_columns
+          or c.command in ('insert', 'delete')
+            and not c.columns @> array(select unnest(source.key_columns) except select unnest(source.derived)))
         and (c.organization_id = refill.organization_id or refill.organization_id is null))
     then
       raise exception using
         errcode = 'feature_not_supported',
-        message = format('%s cannot be rebuilt: a key was changed since %s', source.name, at);
+        message = format('%s cannot be rebuilt: a key was changed or renamed since %s', source.name, at);
+    end if;
+    if exists (
+      select from audit.changes c
+      where c.organization_id = '00000000-0000-0000-0000-000000000000' and c.relation = source.name and c.occurred_at > at
+        and c.command = 'backfill')
+    then
+      raise warning using message = format('%s was backfilled since %s: what that wrote is taken for what was there', source.name, at);
     end if;
     -- A row is there if the first that happened to it since is no insert. It is what its first delete has recorded, or else what it is; the
     -- earliest update of a column says what that was before. A row of a person who was deleted since says nothing any more.
@@ -67,7 +84,8 @@ create function audit.refill(source audit.recorded, at timestamptz, organization
       'with undone as materialized (
          select c.organization_id, c.row_id, case when %1$L then c.subject_id end as subject_id, c.id, c.command, c.before
          from audit.changes c
-         where c.relation = %2$L and c.occurred_at > $1 and c.command <> ''select'' and (c.organization_id = $2 or $2 is null)
+         where c.relation = %2$L and c.occurred_at > $1 and c.command in (''insert'', ''update'', ''delete'')
+           and (c.organization_id = $2 or $2 is null)
        ),
        changed as materialized (
          select u.organization_id, u.row_id, u.subject_id,

@@ -1,5 +1,5 @@
---! Previous: sha1:ea2ed83811ba106f27c8353a7c9dac4bfb7a7e56
---! Hash: sha1:0736d78b3c4aaddd5122de40f92cfb1607a4e4ac
+--! Previous: sha1:80575b4328b050c3c8a4d5f6a3f09ed799125104
+--! Hash: sha1:5ae0c77966aa3b67f8c2eb37371f4d0f3a6d50a5
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:0736d78b3c4aaddd5122de40f92cfb1607a4e4ac
---! Hash: sha1:b179dfb98b392117d624da88cc5aecdc6076efd0
+--! Previous: sha1:5ae0c77966aa3b67f8c2eb37371f4d0f3a6d50a5
+--! Hash: sha1:b6f9b5101474cc7cf68ea3b6e6a08ee88aa025ac
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:b179dfb98b392117d624da88cc5aecdc6076efd0
---! Hash: sha1:a9015ceeba8ab7b287fe2a60f7b74a9e2430facd
+--! Previous: sha1:b6f9b5101474cc7cf68ea3b6e6a08ee88aa025ac
+--! Hash: sha1:dcbde01d17bc2f29c94465af0e9363db4ab3d98e
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:a9015ceeba8ab7b287fe2a60f7b74a9e2430facd
---! Hash: sha1:5ac8fdcab87b800f42f71010fcbed1331e8f8e4a
+--! Previous: sha1:dcbde01d17bc2f29c94465af0e9363db4ab3d98e
+--! Hash: sha1:f7e82a209a84561ffbd9eb88b6337691a21d28b7
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

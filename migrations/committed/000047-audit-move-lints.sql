@@ -1,5 +1,5 @@
---! Previous: sha1:5ac8fdcab87b800f42f71010fcbed1331e8f8e4a
---! Hash: sha1:864bd3a959a1acb456431ef77880009a5737f7bc
+--! Previous: sha1:f7e82a209a84561ffbd9eb88b6337691a21d28b7
+--! Hash: sha1:2c70ab9bde256fab631792fc005ff6c673d4b78b
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

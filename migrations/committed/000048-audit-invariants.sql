@@ -1,5 +1,5 @@
---! Previous: sha1:864bd3a959a1acb456431ef77880009a5737f7bc
---! Hash: sha1:609e426d3bee5fe4036e252c909bf10a29ff7cfd
+--! Previous: sha1:2c70ab9bde256fab631792fc005ff6c673d4b78b
+--! Hash: sha1:2d0891d66560439b574ccc0361e17bc57fede2fc
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

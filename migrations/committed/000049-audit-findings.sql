@@ -1,5 +1,5 @@
---! Previous: sha1:609e426d3bee5fe4036e252c909bf10a29ff7cfd
---! Hash: sha1:812e644588d1f89ada25d5a2fb8a045b2d40584b
+--! Previous: sha1:2d0891d66560439b574ccc0361e17bc57fede2fc
+--! Hash: sha1:df1a04f9c137c3341bfc3464a9f66a95daf2858c
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.
@@ -59,6 +59,43 @@ create view audit.findings with (security_invoker = true) as
       'npm run -s admin -- purge makes the next. The log of the service says why it did not.'
     from oauth.partition_state()
     where until < statement_timestamp() + interval '1 day'
+    union all
+    select
+      'recorder_out_of_date', 'error', r.name, 'is recorded, and lost its trigger audit_columns: each write fails',
+      format('select audit.record(%L, secrets => …), with all that it was given', r.name)
+    from pg_trigger t
+    join audit.relations r on r.relation = t.tgrelid
+    where t.tgfoid = 'audit.record_update'::regproc and t.tgparentid = 0
+      and length(substring(encode(t.tgargs, 'escape') from '^[a-z]*')) <> coalesce(
+        (select cardinality(m.tgattr::int2[]) from pg_trigger m where m.tgrelid = t.tgrelid and m.tgname = 'audit_columns'), 0)
+    union all
+    select
+      'recorder_out_of_date', 'error', r.name, 'is followed by a name, by columns or by a key that it no longer has',
+      format('select feed.follow(%L), and `shown` and `ignored` where they are no longer right', r.name)
+    from pg_trigger t
+    join audit.relations r on r.relation = t.tgrelid
+    cross join lateral (
+      select array_agg(convert_from(decode(part, 'escape'), 'UTF8') order by place) as names
+      from unnest(string_to_array(encode(t.tgargs, 'escape'), '\000')) with ordinality as parts (part, place)
+      where place <= t.tgnargs
+    ) as given
+    where t.tgfoid = 'feed.record_update'::regproc and t.tgparentid = 0
+      and (
+        not exists (
+          select from pg_class c join pg_namespace n on n.oid = c.relnamespace
+          where format('%I.%I', n.nspname, c.relname) = given.names[1] and (c.oid = t.tgrelid or c.relkind = 'v'))
+        or given.names[5:] is distinct from array(
+          select a.attname::text
+          from pg_index i
+          cross join unnest(i.indkey) with ordinality as k (number, place)
+          join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number
+          where i.indrelid = t.tgrelid and i.indisprimary and k.place <= i.indnkeyatts and a.attname <> 'organization_id'
+          order by k.place)
+        or exists (
+          select from unnest(array_remove(given.names[2] || given.names[4]::text[], '')) as name
+          where name not in (select a.attname from pg_attribute a where a.attrelid = t.tgrelid and a.attnum > 0))
+        or given.names[3]::int <> coalesce(
+          (select cardinality(m.tgattr::int2[]) from pg_trigger m where m.tgrelid = t.tgrelid and m.tgname = 'follow_columns'), 0))
   )
   select name, level, object, detail, remedy
   from audit.lints

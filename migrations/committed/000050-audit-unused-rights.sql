@@ -1,5 +1,5 @@
---! Previous: sha1:812e644588d1f89ada25d5a2fb8a045b2d40584b
---! Hash: sha1:1f7539fe4254638408df7fa9b52f515f01f0da55
+--! Previous: sha1:df1a04f9c137c3341bfc3464a9f66a95daf2858c
+--! Hash: sha1:06492671f4959ac56838e16d02cdc1c1a51fd647
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:1f7539fe4254638408df7fa9b52f515f01f0da55
---! Hash: sha1:40c173c4c9b7e7bab637e8df706eed26b71d638a
+--! Previous: sha1:06492671f4959ac56838e16d02cdc1c1a51fd647
+--! Hash: sha1:f91441422b2a00da67073d685235cb47ddf3c060
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

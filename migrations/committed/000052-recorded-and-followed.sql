@@ -1,5 +1,5 @@
---! Previous: sha1:40c173c4c9b7e7bab637e8df706eed26b71d638a
---! Hash: sha1:c77c197ab6a9d47e7929efb13d1243407dc29393
+--! Previous: sha1:f91441422b2a00da67073d685235cb47ddf3c060
+--! Hash: sha1:4d17edc21b8e374eda1fe461a3b6a1e85e513af7
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
@@ -12,12 +12,12 @@ select audit.record('app_hidden.organizations');
 select audit.record('oauth.applications');
 select audit.record('oauth.application_secrets', subject_id => 'application_id', row_id => 'application_id', secrets => '{secret_hash}');
 select audit.record('app_public.users', secrets => '{external_authentication_token_ciphertext,external_authentication_token_hash}', derived => '{created_at,updated_at}');
-select audit.record('oauth.credentials', subject_id => 'user_id', row_id => 'user_id', secrets => '{password_hash}');
+select audit.record('oauth.credentials', subject_id => 'user_id', secrets => '{password_hash}');
 select audit.record('app_public.units', derived => '{ancestor_ids,created_at,updated_at}');
 -- As audit.record has it, but not asked for each unit below one that moves, of which it would record nothing.
 create or replace trigger audit_update after update on app_public.units
   for each row when (current_user <> 'graph_helper' and old.* *<> new.*)
-  execute function audit.record_update('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
+  execute function audit.record_update('ddd');
 select audit.record('app_hidden.unit_access', subject_id => 'user_id', derived => '{created_at}');
 select audit.record('app_public.cards', derived => '{created_at,updated_at}');
 select audit.record('app_public.card_assignments', subject_id => 'user_id', derived => '{created_at,is_exclusive,card_type}');

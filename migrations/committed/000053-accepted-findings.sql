@@ -1,5 +1,5 @@
---! Previous: sha1:c77c197ab6a9d47e7929efb13d1243407dc29393
---! Hash: sha1:4393830a1c116bb064a52010404d4520eb2183da
+--! Previous: sha1:4d17edc21b8e374eda1fe461a3b6a1e85e513af7
+--! Hash: sha1:e61d20ebbb890d880b2fe2870cd1988da237026b
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -16,10 +16,10 @@ const query = (statement: string, values: unknown[] = []) =>
 
 const organization = '00000000-0000-7000-8000-000000000001';
 const row = '00000000-0000-7000-8000-000000000002';
-const wallTable = (columns: string) => `
+const wallTable = (columns: string, partitioned = '') => `
   insert into app_hidden.organizations (id, name) values ('${organization}', 'Walls');
   create table app_public.walls (organization_id uuid not null, id uuid not null, note text, updated_at timestamptz,
-    ${columns}, primary key (organization_id, id));
+    ${columns}, primary key (organization_id, id)) ${partitioned};
   create trigger walls_900_updated before update on app_public.walls for each row execute function app_hidden.set_updated_at();
   select audit.record('app_public.walls', derived => '{updated_at}');
   select feed.follow('app_public.walls')`;
@@ -123,6 +123,80 @@ describe('a generated column', () => {
     );
 
     expect(made).toEqual([{ has_triggers: true }]);
+  });
+});
+
+describe('a column of a followed table', () => {
+  const seen = (table: string) => [table, `select feed.follow('app_public.walls', ignored => '{seen}')`, insertWall];
+  const columns = (...names: string[]) => names.map((name) => `alter table app_public.walls rename column ${name}`);
+  const fed = `select array_agg(concat_ws(' ', operation, nullif(array_to_string(columns, ','), '')) order by id) as feed
+    from feed.changes where relation = 'app_public.walls'`;
+  const partitioned = `create table app_public.walls_all (seen int, updated_at timestamptz, note text, id uuid not null, organization_id uuid not null);
+    alter table app_public.walls attach partition app_public.walls_all default`;
+
+  it.each([
+    ['is renamed', seen(wallTable('seen int')), columns('seen to looked_at'), 'looked_at = 1'],
+    [
+      'changes names with another',
+      seen(wallTable('seen int, size int')),
+      columns('seen to old', 'size to seen', 'old to size'),
+      'size = 1',
+    ],
+    [
+      'is renamed in a partition of another order',
+      [
+        wallTable('gone int, seen int', 'partition by list (id)'),
+        'alter table app_public.walls drop column gone',
+        partitioned,
+        `select feed.follow('app_public.walls', ignored => '{seen}')`,
+        insertWall,
+      ],
+      columns('seen to looked_at'),
+      'looked_at = 1',
+    ],
+  ])('stays ignored when it %s', async (_, statements, renamed, change) => {
+    const set = (text: string) => `update app_public.walls set ${text}`;
+
+    expect(
+      await undone(graph.database.owner, ...statements, ...renamed, set(change), set(`${change}, note = 'b'`), fed),
+    ).toEqual([{ feed: ['CREATE', 'UPDATE note'] }]);
+    expect(
+      await undone(
+        graph.database.owner,
+        ...statements,
+        ...renamed,
+        `select feed.follow('app_public.walls')`,
+        set(change),
+        fed,
+      ),
+    ).toEqual([{ feed: ['CREATE'] }]);
+  });
+
+  it.each([
+    ['a key', columns('id to wall_id')],
+    ['keys that change names', columns('id to old', 'other to id', 'old to other')],
+    ['a foreign key', columns('unit_id to place_id')],
+    ['the table', ['alter table app_public.walls rename to fences']],
+    [
+      'the table, whose name another one gets',
+      ['alter table app_public.walls rename to fences', 'create table app_public.walls (id int)'],
+    ],
+    [
+      'an ignored column that is dropped with the trigger that has it',
+      ['alter table app_public.walls drop column seen cascade'],
+    ],
+  ])('is a finding when a migration renames %s, until it follows the table again', async (_, renamed) => {
+    const table = wallTable(
+      'seen int, unit_id uuid, other uuid, foreign key (organization_id, unit_id) references app_public.units (organization_id, id)',
+    );
+    const found = `select level, remedy ~ 'feed.follow' as says from audit.findings where name = 'recorder_out_of_date'`;
+    const again = `select feed.follow(coalesce(to_regclass('app_public.fences'), to_regclass('app_public.walls')))`;
+
+    expect(await undone(graph.database.owner, ...seen(table), found)).toEqual([]);
+    expect(await undone(graph.database.owner, ...seen(table), ...renamed, found)).toEqual([
+      { level: 'error', says: true },
+    ]);
+    expect(await undone(graph.database.owner, ...seen(table), ...renamed, again, found)).toEqual([]);
   });
 });
 

@@ -121,6 +121,12 @@ test.each([
     'create table app_public.gates (id int primary key); create table app_public.doors (gate int references app_public.gates); drop table app_public.doors, app_public.gates;',
   ],
   [
+    'a secret column that is dropped',
+    'alter table app_public.users drop column external_authentication_token_hash;',
+    "Help: Name the columns without this one before: select audit.record('app_public.users', secrets => '{…}')",
+    "select audit.record('app_public.units', derived => '{created_at,updated_at,ancestor_ids}');",
+  ],
+  [
     'an index concurrently, within the transaction',
     'create index concurrently units_label_idx on app_public.units (name);',
     'Help: Put `--! no-transaction` into the first line of the file, and nothing else beside this statement.',

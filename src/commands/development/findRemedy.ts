@@ -10,10 +10,12 @@ import { namedObjects, split } from './statements.ts';
  * @param client in the state before the failing statement
  */
 export async function findRemedy(client: Client, error: DatabaseError, statement: string): Promise<string | null> {
-  const { code = '' } = error;
+  const { code = '', detail = '' } = error;
   const names = namesText[code];
   if (names !== undefined) return nearest(namedIn(error), await readNames(client, names));
   if (isDuplicate(code)) return dropFirst(client, statement);
+  const [, recorder, table] = /trigger (audit|follow)_columns on table (\S+)/.exec(detail) ?? [];
+  if (table !== undefined) return nameAnew(recorder === 'audit', table);
   return remedies[code] ?? null;
 }
 
@@ -90,6 +92,12 @@ async function isCommitted(client: Client, statement: string): Promise<boolean> 
   for (const { body } of await readCommitted()) if (made && (await namesIn(body)).includes(made)) return true;
   return false;
 }
+
+/** Such a trigger has the columns that history or feed was given. */
+const nameAnew = (isHistory: boolean, table: string) =>
+  isHistory
+    ? `Name the columns without this one before: select audit.record('${table}', secrets => '{…}'), or derived, subject_id or row_id.`
+    : `Name the columns without this one before: select feed.follow('${table}', ignored => '{…}').`;
 
 /** Kinds of objects of which two cannot have the same name. */
 const oneNamespace = /OBJECT_(TABLE|VIEW|MATVIEW|INDEX|SEQUENCE|TYPE|DOMAIN)/;

@@ -47,7 +47,7 @@ async function verifyPersons(
        exists (
          select from audit.changes d
          where (d.organization_id, d.subject_id) = (e.organization_id, e.subject_id)
-           and d.relation = 'app_public.users' and d.command = 'delete' and d.row_id = d.subject_id
+           and d.relation = 'app_public.users' and d.command = 'delete' and d.row_id = d.subject_id::text
        ) as "isDeleted"
      from unnest($1::bigint[], $2::uuid[], $3::uuid[]) as e (entry, organization_id, subject_id)`,
     [

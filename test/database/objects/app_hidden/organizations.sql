@@ -14,10 +14,10 @@ create policy all_graph_admin on app_hidden.organizations for all to graph_admin
   with check (true);
 comment on policy all_graph_admin on app_hidden.organizations is 'Administration sees and changes every organization.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.organizations REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{}');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.organizations REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('');
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.organizations REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.organizations REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.organizations FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.organizations FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('');
 
 grant delete, insert, select, update on app_hidden.organizations to graph_admin;

@@ -61,17 +61,19 @@ create policy update_graph_app on app_hidden.unit_access for update to graph_app
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy update_graph_app on app_hidden.unit_access is 'An application changes the time of grants of its organization, and nothing else of them.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at}');
+CREATE TRIGGER audit_columns AFTER UPDATE OF user_id, created_at ON app_hidden.unit_access FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at}');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{created_at}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd');
+
+CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('pd');
 
 CREATE TRIGGER follow_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'DELETE', '', '{unit_id,user_id}', 'id');
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'CREATE', '', '{unit_id,user_id}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.access_grants', '', '{updated_at}', '{unit_id,user_id}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.access_grants', '', '0', '{unit_id,user_id}', 'id');
 
 grant delete, insert, select, update on app_hidden.unit_access to graph_admin;
 grant delete, insert (organization_id, user_id, unit_id, source, valid_from, valid_until), select, update (valid_from, valid_until) on app_hidden.unit_access to graph_app;

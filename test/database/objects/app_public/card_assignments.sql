@@ -69,11 +69,13 @@ create policy select_graph_user on app_public.card_assignments for select to gra
   using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)) AND user_id = (( SELECT app_hidden.current_user_id() AS current_user_id)));
 comment on policy select_graph_user on app_public.card_assignments is 'A person sees the own card assignments.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at,is_exclusive,card_type}');
+CREATE TRIGGER audit_columns AFTER UPDATE OF user_id, created_at, is_exclusive, card_type ON app_public.card_assignments FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{created_at,is_exclusive,card_type}');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pddd');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{created_at,is_exclusive,card_type}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pddd');
+
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('pddd');
 
 CREATE TRIGGER card_assignments_100_place BEFORE INSERT OR UPDATE OF card_id, is_exclusive, card_type ON app_public.card_assignments FOR EACH ROW EXECUTE FUNCTION app_hidden.card_assignments_place();
 
@@ -81,7 +83,7 @@ CREATE TRIGGER follow_delete AFTER DELETE ON app_public.card_assignments REFEREN
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', 'CREATE', '', '{card_id,card_type,user_id}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.card_assignments', '', '{updated_at}', '{card_id,card_type,user_id}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.card_assignments', '', '0', '{card_id,card_type,user_id}', 'id');
 
 grant delete, insert, select, update on app_public.card_assignments to graph_admin;
 grant delete, insert (organization_id, user_id, card_id), select on app_public.card_assignments to graph_app;

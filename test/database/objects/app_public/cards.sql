@@ -106,11 +106,13 @@ create policy update_graph_app on app_public.cards for update to graph_app
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy update_graph_app on app_public.cards is 'An application changes cards of its organization.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.cards REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{created_at,updated_at}');
+CREATE TRIGGER audit_columns AFTER UPDATE OF created_at, updated_at ON app_public.cards FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{created_at,updated_at}');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.cards REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('dd');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{created_at,updated_at}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('dd');
+
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('dd');
 
 CREATE TRIGGER cards_100_keep_type BEFORE UPDATE OF type ON app_public.cards FOR EACH ROW WHEN (old.type <> new.type) EXECUTE FUNCTION app_hidden.cards_keep_type();
 
@@ -120,7 +122,7 @@ CREATE TRIGGER follow_delete AFTER DELETE ON app_public.cards REFERENCING OLD TA
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'CREATE', 'type', '{}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.cards', 'type', '{updated_at}', '{}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.cards', 'type', '0', '{}', 'id');
 
 grant delete, insert, select, update on app_public.cards to graph_admin;
 grant delete, insert (organization_id, type, name, proximity_uuid, major, minor, nfc_identifier, external_identifier), select, update (name, proximity_uuid, major, minor, nfc_identifier, external_identifier) on app_public.cards to graph_app;

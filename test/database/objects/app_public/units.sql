@@ -91,17 +91,21 @@ create policy update_graph_helper on app_public.units for update to graph_helper
   with check (true);
 comment on policy update_graph_helper on app_public.units is 'The trigger that moves subtrees writes ancestors; it may write no other column.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
+CREATE TRIGGER audit_columns AFTER UPDATE OF ancestor_ids, created_at, updated_at ON app_public.units FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ddd');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name AND old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{ancestor_ids,created_at,updated_at}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ddd');
+
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name AND old.* *<> new.*) EXECUTE FUNCTION audit.record_update('ddd');
+
+CREATE TRIGGER follow_columns AFTER UPDATE OF ancestor_ids ON app_public.units FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
 CREATE TRIGGER follow_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'DELETE', '', '{parent_id}', 'id');
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'CREATE', '', '{parent_id}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.units', '', '{ancestor_ids,updated_at}', '{parent_id}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.units', '', '1', '{parent_id}', 'id');
 
 CREATE TRIGGER units_100_lock_tree BEFORE INSERT OR DELETE OR UPDATE OF parent_id ON app_public.units FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_lock_tree();
 

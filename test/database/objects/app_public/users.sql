@@ -113,19 +113,23 @@ create policy update_graph_app on app_public.users for update to graph_app
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy update_graph_app on app_public.users is 'An application changes the users of its organization, and cannot move one elsewhere.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at}');
+CREATE TRIGGER audit_columns AFTER UPDATE OF external_authentication_token_ciphertext, external_authentication_token_hash, created_at, updated_at ON app_public.users FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
+
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssdd');
 
 CREATE CONSTRAINT TRIGGER audit_erase AFTER DELETE ON app_public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION audit.erase_person();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssdd');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{external_authentication_token_ciphertext,external_authentication_token_hash}', '{created_at,updated_at}');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('ssdd');
+
+CREATE TRIGGER follow_columns AFTER UPDATE OF external_authentication_token_ciphertext ON app_public.users FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
 CREATE TRIGGER follow_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'DELETE', '', '{}', 'id');
 
 CREATE TRIGGER follow_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'CREATE', '', '{}', 'id');
 
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.users', '', '{external_authentication_token_ciphertext,updated_at}', '{}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.users', '', '1', '{}', 'id');
 
 CREATE TRIGGER users_900_updated BEFORE UPDATE ON app_public.users FOR EACH ROW EXECUTE FUNCTION app_hidden.set_updated_at('external_authentication_token_ciphertext');
 

@@ -80,11 +80,13 @@ create policy update_graph_worker on app_public.webhooks for update to graph_wor
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy update_graph_worker on app_public.webhooks is 'The worker disables a webhook whose receiver is gone for good (410).';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.webhooks REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{secret_ciphertext,previous_secret_ciphertext}', '{created_at}');
+CREATE TRIGGER audit_columns AFTER UPDATE OF secret_ciphertext, previous_secret_ciphertext, created_at ON app_public.webhooks FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.webhooks REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{secret_ciphertext,previous_secret_ciphertext}', '{created_at}');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.webhooks REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssd');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.webhooks FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{secret_ciphertext,previous_secret_ciphertext}', '{created_at}');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.webhooks REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssd');
+
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.webhooks FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('ssd');
 
 grant delete, insert, select, update on app_public.webhooks to graph_admin;
 grant delete, insert (organization_id, id, url, type_names, secret_ciphertext), select, update (url, type_names, enabled, secret_ciphertext, previous_secret_ciphertext, previous_valid_until) on app_public.webhooks to graph_app;

@@ -204,7 +204,8 @@ create view audit.bypasses with (security_invoker=true) as
              JOIN pg_proc p ON p.oid = t.tgfoid
              JOIN audit.relations r ON r.relation::oid = t.tgrelid
              JOIN pg_attribute a_1 ON a_1.attrelid = t.tgrelid AND a_1.attnum > 0 AND NOT a_1.attisdropped
-          WHERE p.pronamespace = 'audit'::regnamespace::oid AND (p.proname = ANY (ARRAY['record_rows'::name, 'record_update'::name, 'record_updates'::name])) AND r.kind <> 'partition'::text AND a_1.attname ~ '(secret|password|passphrase|token|hash|cipher)'::text AND (a_1.attname <> ALL (split_part(encode(t.tgargs, 'escape'::text), '\000'::text, 3)::text[]))
+             LEFT JOIN pg_trigger named ON named.tgrelid = t.tgrelid AND named.tgname = 'audit_columns'::name
+          WHERE p.pronamespace = 'audit'::regnamespace::oid AND (p.proname = ANY (ARRAY['record_rows'::name, 'record_update'::name, 'record_updates'::name])) AND r.kind <> 'partition'::text AND a_1.attname ~ '(secret|password|passphrase|token|hash|cipher)'::text AND substr(encode(t.tgargs, 'escape'::text), 1 + array_position(named.tgattr::smallint[], a_1.attnum), 1) IS DISTINCT FROM 's'::text
         )
  SELECT f.kind,
     f.object,

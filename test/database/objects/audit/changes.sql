@@ -4,7 +4,7 @@ create table audit.changes (
   organization_id uuid not null,
   subject_id uuid not null,
   relation text not null,
-  row_id uuid not null,
+  row_id text not null,
   command text not null,
   columns text[] not null,
   before jsonb,
@@ -17,15 +17,15 @@ create table audit.changes (
   request_id text,
   server_request_id text default NULLIF("left"(current_setting('graph.server_request_id'::text, true), 200), ''::text),
   salt uuid default gen_random_uuid(),
-  commitment bytea,
-  constraint changes_command_known CHECK (command = ANY (ARRAY['insert'::text, 'update'::text, 'delete'::text, 'select'::text]))
+  commitment bytea
 )
 partition by RANGE (occurred_at);
 comment on table audit.changes is 'Every insert, update and delete of a tenant''s rows, and the reading that audit.record_reads records, in a partition for each month. Append-only.';
 comment on column audit.changes.id is 'Ascending in the order of writing; a change that was rolled back leaves a gap.';
-comment on column audit.changes.subject_id is 'The person whom the row belongs to, else the row''s own id; of a read the organization.';
+comment on column audit.changes.subject_id is 'The person whom the row belongs to, else the row''s own id if it is a uuid, else the organization, as of a read.';
 comment on column audit.changes.relation is 'The table.';
-comment on column audit.changes.row_id is 'The row''s id; of a row without one, what it is about: the unit of a granted access, the person of credentials; of a read the organization.';
+comment on column audit.changes.row_id is 'The row''s primary key without the organization, or the column row_id of audit.record: one value as text, several as JSON. Of a read the organization.';
+comment on column audit.changes.command is 'insert, update or delete; select of a recorded read; backfill of what audit.backfill left out.';
 comment on column audit.changes.columns is 'What was given, changed or lost. Secrets are named here and nowhere else.';
 comment on column audit.changes.before is '@personalData
 The values of these columns before: of an update or delete. Null once the person is deleted whom the row belongs to.';

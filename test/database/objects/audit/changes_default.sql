@@ -5,7 +5,7 @@ create table audit.changes_default (
   organization_id uuid not null,
   subject_id uuid not null,
   relation text not null,
-  row_id uuid not null,
+  row_id text not null,
   command text not null,
   columns text[] not null,
   before jsonb,
@@ -19,8 +19,7 @@ create table audit.changes_default (
   server_request_id text default NULLIF("left"(current_setting('graph.server_request_id'::text, true), 200), ''::text),
   salt uuid default gen_random_uuid(),
   commitment bytea,
-  constraint changes_default_pkey PRIMARY KEY (subject_id, organization_id, id),
-  constraint changes_command_known CHECK (command = ANY (ARRAY['insert'::text, 'update'::text, 'delete'::text, 'select'::text]))
+  constraint changes_default_pkey PRIMARY KEY (subject_id, organization_id, id)
 );
 
 alter table audit.changes_default enable row level security, force row level security;

@@ -69,6 +69,43 @@ create view audit.findings with (security_invoker=true) as
             'npm run -s admin -- purge makes the next. The log of the service says why it did not.'::text
            FROM oauth.partition_state() partition_state(relation, since, until, in_default)
           WHERE partition_state.until < (statement_timestamp() + '1 day'::interval)
+        UNION ALL
+         SELECT 'recorder_out_of_date'::text,
+            'error'::text,
+            r.name,
+            'is recorded, and lost its trigger audit_columns: each write fails'::text,
+            format('select audit.record(%L, secrets => …), with all that it was given'::text, r.name) AS format
+           FROM pg_trigger t
+             JOIN audit.relations r ON r.relation::oid = t.tgrelid
+          WHERE t.tgfoid = 'audit.record_update'::regproc::oid AND t.tgparentid = 0::oid AND length("substring"(encode(t.tgargs, 'escape'::text), '^[a-z]*'::text)) <> COALESCE(( SELECT cardinality(m.tgattr::smallint[]) AS cardinality
+                   FROM pg_trigger m
+                  WHERE m.tgrelid = t.tgrelid AND m.tgname = 'audit_columns'::name), 0)
+        UNION ALL
+         SELECT 'recorder_out_of_date'::text,
+            'error'::text,
+            r.name,
+            'is followed by a name, by columns or by a key that it no longer has'::text,
+            format('select feed.follow(%L), and `shown` and `ignored` where they are no longer right'::text, r.name) AS format
+           FROM pg_trigger t
+             JOIN audit.relations r ON r.relation::oid = t.tgrelid
+             CROSS JOIN LATERAL ( SELECT array_agg(convert_from(decode(parts.part, 'escape'::text), 'UTF8'::name) ORDER BY parts.place) AS names
+                   FROM unnest(string_to_array(encode(t.tgargs, 'escape'::text), '\000'::text)) WITH ORDINALITY parts(part, place)
+                  WHERE parts.place <= t.tgnargs) given
+          WHERE t.tgfoid = 'feed.record_update'::regproc::oid AND t.tgparentid = 0::oid AND (NOT (EXISTS ( SELECT
+                   FROM pg_class c
+                     JOIN pg_namespace n ON n.oid = c.relnamespace
+                  WHERE format('%I.%I'::text, n.nspname, c.relname) = given.names[1] AND (c.oid = t.tgrelid OR c.relkind = 'v'::"char"))) OR given.names[5:] IS DISTINCT FROM (ARRAY( SELECT a.attname::text AS attname
+                   FROM pg_index i
+                     CROSS JOIN LATERAL unnest(i.indkey) WITH ORDINALITY k(number, place)
+                     JOIN pg_attribute a ON a.attrelid = i.indrelid AND a.attnum = k.number
+                  WHERE i.indrelid = t.tgrelid AND i.indisprimary AND k.place <= i.indnkeyatts AND a.attname <> 'organization_id'::name
+                  ORDER BY k.place)) OR (EXISTS ( SELECT
+                   FROM unnest(array_remove(given.names[2] || given.names[4]::text[], ''::text)) name(name)
+                  WHERE NOT (name.name IN ( SELECT a.attname
+                           FROM pg_attribute a
+                          WHERE a.attrelid = t.tgrelid AND a.attnum > 0)))) OR given.names[3]::integer <> COALESCE(( SELECT cardinality(m.tgattr::smallint[]) AS cardinality
+                   FROM pg_trigger m
+                  WHERE m.tgrelid = t.tgrelid AND m.tgname = 'follow_columns'::name), 0))
         )
  SELECT lints.name,
     lints.level,

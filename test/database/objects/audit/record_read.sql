@@ -25,7 +25,7 @@ AS $function$
     insert into audit.changes (
       organization_id, subject_id, relation, row_id, command, columns, after, role, login, application_id, user_id, grant_id, request_id)
     values (
-      organization_id, organization_id, relation, organization_id, 'select', '{}', jsonb_build_object('share', share),
+      organization_id, organization_id, relation, organization_id::text, 'select', '{}', jsonb_build_object('share', share),
       coalesce(nullif(current_setting('role'), 'none'), session_user), session_user,
       nullif(current_setting('graph.application_id', true), '')::uuid, nullif(current_setting('graph.user_id', true), '')::uuid,
       nullif(current_setting('graph.grant_id', true), '')::uuid, nullif(left(current_setting('graph.request_id', true), 200), ''));

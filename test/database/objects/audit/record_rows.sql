@@ -13,20 +13,8 @@ CREATE OR REPLACE FUNCTION audit.record_rows()
  SET extra_float_digits TO '1'
 AS $function$
   declare
-    subject text = tg_argv[0];
-    named text = tg_argv[1];
-    secrets text[] = tg_argv[2];
-    -- The generated columns; '' stands for a type that may contain JSON.
-    special text[] = array(
-      select case when a.is_own then a.attname::text else '' end
-      from (
-        select
-          attname, attgenerated <> '' as is_generated,
-          atttypid < 16384 and atttypid not in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype) as is_own
-        from pg_attribute where attrelid = tg_relid and attnum > 0) as a
-      where a.is_generated or not a.is_own);
-    is_plain boolean = '' <> all (special);
-    derived text[] = tg_argv[3]::text[] || special;
+    known audit.recorded_columns;
+    root oid = pg_partition_root(tg_relid);
     relation text = format('%I.%I', tg_table_schema, tg_table_name);
     role text = coalesce(nullif(current_setting('role'), 'none'), session_user);
     application_id uuid = nullif(current_setting('graph.application_id', true), '');
@@ -35,37 +23,37 @@ AS $function$
     request_id text = nullif(left(current_setting('graph.request_id', true), 200), '');
   begin
     -- A partition is recorded by its parent's name.
-    if pg_partition_root(tg_relid) is not null then
+    if root is not null then
       if not exists (select from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgrelid = tg_relid and t.tgname = 'audit_row' and c.relkind = 'p') then
         return null;
       end if;
       relation = (
-        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = pg_partition_root(tg_relid));
+        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = root);
     end if;
+    known = audit.columns_of(coalesce(root, tg_relid), tg_argv[0]);
     -- Runs as graph_helper because nobody may write the history by hand. `offset 0` makes each value once, not for each mention.
-    if tg_op = 'INSERT' then
-      insert into audit.changes (
-        organization_id, subject_id, relation, row_id, command, columns, after, role, login, application_id, user_id, grant_id, request_id)
+    insert into audit.changes (
+      organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
+    select
+      coalesce((value ->> 'organization_id')::uuid, own.id, no.id),
+      coalesce((value ->> known.subject)::uuid, own.id, (value ->> 'organization_id')::uuid, no.id),
+      relation, rows.key, lower(tg_op), array(select jsonb_object_keys(kept)),
+      case tg_op when 'DELETE' then kept - known.secrets end, case tg_op when 'INSERT' then kept - known.secrets end,
+      role, session_user, application_id, user_id, grant_id, request_id
+    from (
       select
-        coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
-        'insert', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
+        value, value - known.derived as kept,
+        case when cardinality(known.key) = 1 then value ->> known.key[1]
+          else (select jsonb_object_agg(name, value -> name)::text from unnest(known.key) as name) end as key
       from (
-        select case when is_plain then jsonb_strip_nulls(to_jsonb(r)) else audit.recorded_values(r, tg_relid) end - derived as value
-        from inserted r
+        select case when known.is_plain then jsonb_strip_nulls(to_jsonb(r)) else audit.recorded_values(r) end as value
+        from affected r
         offset 0
-      ) as rows;
-    else
-      insert into audit.changes (
-        organization_id, subject_id, relation, row_id, command, columns, before, role, login, application_id, user_id, grant_id, request_id)
-      select
-        coalesce(value ->> 'organization_id', value ->> 'id')::uuid, coalesce(value ->> subject, value ->> named)::uuid, relation, (value ->> named)::uuid,
-        'delete', array(select jsonb_object_keys(value)), value - secrets, role, session_user, application_id, user_id, grant_id, request_id
-      from (
-        select case when is_plain then jsonb_strip_nulls(to_jsonb(r)) else audit.recorded_values(r, tg_relid) end - derived as value
-        from deleted r
-        offset 0
-      ) as rows;
-    end if;
+      ) as written
+      offset 0
+    ) as rows
+    cross join lateral (select case when rows.key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then rows.key::uuid end as id) as own
+    cross join (select '00000000-0000-0000-0000-000000000000'::uuid as id) as no;
     return null;
   end
   $function$;

@@ -1,4 +1,4 @@
-CREATE OR REPLACE FUNCTION audit.recorded_values(value record, relation oid)
+CREATE OR REPLACE FUNCTION audit.recorded_values(value record)
  RETURNS jsonb
  LANGUAGE plpgsql
  STABLE
@@ -6,11 +6,8 @@ CREATE OR REPLACE FUNCTION audit.recorded_values(value record, relation oid)
 AS $function$
   begin
     return (
-      select jsonb_object_agg(e.key, e.value)
-      from jsonb_each(app_hidden.row_values(recorded_values.value)) as e
-      where e.value <> 'null'
-        and e.key <> all (array(select a.attname::text from pg_attribute a where a.attrelid = relation and a.attnum > 0 and a.attgenerated <> '')));
+      select jsonb_object_agg(e.key, e.value) from jsonb_each(app_hidden.row_values(recorded_values.value)) as e where e.value <> 'null');
   end
   $function$;
-comment on function audit.recorded_values(record,oid) is 'What the history keeps of a row: neither what is null nor what is generated.';
-grant execute on function audit.recorded_values(record,oid) to graph_helper;
+comment on function audit.recorded_values(record) is 'A row as the history keeps it: without what is null.';
+grant execute on function audit.recorded_values(record) to graph_helper;

@@ -9,19 +9,37 @@ AS $function$
     written text = (
       select string_agg(quote_ident(a.attname), ', ' order by a.attnum)
       from pg_attribute a where a.attrelid = source.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '');
-    named text = format('present.%I = changed.row_id', source.row_column)
+    -- As the history has it; by a uuid an index finds the row.
+    named text = (
+      select case
+        when count(*) > 1
+          then format('jsonb_build_object(%s)::text = changed.row_id', string_agg(format('%1$L, present.%1$I', a.attname), ', '))
+        when min(a.atttypid::regtype::text) = 'uuid' then format('present.%I = changed.row_id::uuid', min(a.attname::text))
+        else format('to_jsonb(present.%I) #>> ''{}'' = changed.row_id', min(a.attname::text))
+      end
+      from pg_attribute a where a.attrelid = source.relation and a.attname = any (source.row_columns))
       || case when has_organization then ' and present.organization_id = changed.organization_id' else '' end
       || case when has_subject then format(' and present.%I = changed.subject_id', source.subject_column) else '' end;
     asked text = case when organization_id is null then '' else format(' and %s = %L', case when has_organization then 'organization_id' else 'id' end, organization_id) end;
   begin
     if exists (
       select from audit.changes c
-      where c.relation = source.name and c.occurred_at > at and c.command = 'update' and c.columns && source.key_columns
+      where c.relation = source.name and c.occurred_at > at
+        and (c.command = 'update' and c.columns && source.key_columns
+          or c.command in ('insert', 'delete')
+            and not c.columns @> array(select unnest(source.key_columns) except select unnest(source.derived)))
         and (c.organization_id = refill.organization_id or refill.organization_id is null))
     then
       raise exception using
         errcode = 'feature_not_supported',
-        message = format('%s cannot be rebuilt: a key was changed since %s', source.name, at);
+        message = format('%s cannot be rebuilt: a key was changed or renamed since %s', source.name, at);
+    end if;
+    if exists (
+      select from audit.changes c
+      where c.organization_id = '00000000-0000-0000-0000-000000000000' and c.relation = source.name and c.occurred_at > at
+        and c.command = 'backfill')
+    then
+      raise warning using message = format('%s was backfilled since %s: what that wrote is taken for what was there', source.name, at);
     end if;
     -- A row is there if the first that happened to it since is no insert. It is what its first delete has recorded, or else what it is; the
     -- earliest update of a column says what that was before. A row of a person who was deleted since says nothing any more.
@@ -29,7 +47,8 @@ AS $function$
       'with undone as materialized (
          select c.organization_id, c.row_id, case when %1$L then c.subject_id end as subject_id, c.id, c.command, c.before
          from audit.changes c
-         where c.relation = %2$L and c.occurred_at > $1 and c.command <> ''select'' and (c.organization_id = $2 or $2 is null)
+         where c.relation = %2$L and c.occurred_at > $1 and c.command in (''insert'', ''update'', ''delete'')
+           and (c.organization_id = $2 or $2 is null)
        ),
        changed as materialized (
          select u.organization_id, u.row_id, u.subject_id,

@@ -9,15 +9,23 @@ AS $function$
     -- A partition is followed with its parent.
     root regclass = coalesce(pg_partition_root(followed), followed);
     -- As it is followed already.
-    known text[] = (
-      select string_to_array(encode(t.tgargs, 'escape'), '\000') from pg_trigger t
+    known text = (
+      select convert_from(decode(split_part(encode(t.tgargs, 'escape'), '\000', 1), 'escape'), 'UTF8') from pg_trigger t
       where t.tgrelid = root and t.tgfoid = 'feed.record_update'::regproc and t.tgparentid = 0);
-    shown_by regclass = coalesce(follow.shown, to_regclass(known[1]), root);
-    ignored_columns name[] = coalesce(follow.ignored, known[3]::name[], '{}');
+    -- Another table may have the name that this one had.
+    shown_by regclass = coalesce(follow.shown, (select c.oid from pg_class c where c.oid = to_regclass(known) and c.relkind = 'v'), root);
+    ignored_columns name[] = array_remove(
+      coalesce(
+        follow.ignored,
+        array(
+          select a.attname from pg_trigger t join pg_attribute a on a.attrelid = root and a.attnum = any (t.tgattr::int2[])
+          where t.tgrelid = root and t.tgname = 'follow_columns'
+          order by a.attnum)),
+      'updated_at');
     key text = (
       select string_agg(quote_literal(a.attname), ', ' order by k.place)
       from pg_index i
-      cross join lateral unnest(i.indkey::int2[]) with ordinality as k (attnum, place)
+      cross join lateral unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) with ordinality as k (attnum, place)
       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.attnum
       where i.indrelid = root and i.indisprimary and a.attname <> 'organization_id');
     -- Foreign keys by their columns, and the columns that name the type of what they refer to.
@@ -34,7 +42,7 @@ AS $function$
     relation text;
     type_column text;
     missing text = (
-      select string_agg(wanted, ', ')
+      select string_agg(distinct wanted, ', ')
       from unnest('{organization_id}' || follow.ignored) as wanted
       where wanted not in (select attname from pg_attribute where attrelid = root and attnum > 0 and not attisdropped));
     update_arguments text;
@@ -56,7 +64,15 @@ AS $function$
     join pg_namespace n on n.oid = c.relnamespace
     where c.oid = shown_by;
     update_arguments = format(
-      '%L, %L, %L, %L, %s', relation, type_column, array_remove(ignored_columns, 'updated_at') || '{updated_at}', related, key);
+      '%L, %L, %L, %L, %s', relation, type_column, cardinality(ignored_columns), related, key);
+    if ignored_columns <> '{}' then
+      execute format(
+        'create or replace trigger follow_columns after update of %s on %s
+           for each statement when (false) execute function suppress_redundant_updates_trigger()',
+        (select string_agg(quote_ident(c), ', ') from unnest(ignored_columns) as c), root);
+    elsif exists (select from pg_trigger t where t.tgrelid = root and t.tgname = 'follow_columns') then
+      execute format('drop trigger follow_columns on %s', root);
+    end if;
     foreach parent in array array(select root union all select t.relid from pg_partition_tree(root) t where not t.isleaf and t.relid <> root) loop
       execute format(
         'create or replace trigger follow_insert after insert on %s referencing new table as affected

@@ -13,15 +13,18 @@ CREATE OR REPLACE FUNCTION feed.record_update()
 AS $function$
   declare
     type_column text = tg_argv[1];
-    ignored text[] = tg_argv[2];
+    ignored int2[] = '{}';
     related text[] = tg_argv[3];
     names text[] = tg_argv[4:];
+    root oid = coalesce(pg_partition_root(tg_relid), tg_relid);
     old_value jsonb;
     new_value jsonb;
     changed text[];
   begin
     -- Followed before it became a partition.
-    if tg_name <> 'follow_row' and pg_partition_root(tg_relid) is not null then
+    if tg_name <> 'follow_row' and root <> tg_relid
+      or tg_op = 'UPDATE' and current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+    then
       return null;
     end if;
     begin
@@ -41,12 +44,15 @@ AS $function$
       from (select (coalesce(new_value, old_value) ->> 'organization_id')::uuid as organization_id, coalesce(new_value, old_value) as value) as written;
       return null;
     end if;
+    if tg_argv[2] <> '0' then
+      ignored = coalesce((select t.tgattr from pg_trigger t where t.tgrelid = root and t.tgname = 'follow_columns')::int2[], '{}');
+    end if;
     -- Generated columns are looked up now, since any may be added later.
     changed = array(
       select key
       from jsonb_each(new_value) as e (key, value)
-      where old_value -> key is distinct from value and key <> all (ignored)
-        and (select a.attgenerated from pg_attribute a where a.attrelid = tg_relid and a.attname = key::name) = ''
+      where old_value -> key is distinct from value and key <> 'updated_at'
+        and (select a.attgenerated = '' and a.attnum <> all (ignored) from pg_attribute a where a.attrelid = root and a.attname = key::name)
       order by key);
     if changed = '{}' then
       return null;

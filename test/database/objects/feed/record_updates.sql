@@ -16,11 +16,17 @@ AS $function$
     related text[] = tg_argv[3];
     names text[] = tg_argv[4:];
     identifying text[] = feed.identifying(tg_relid, tg_argv[4:]) || array['organization_id', type_column];
-    ignored text[] = tg_argv[2]::text[] || array(
-      select a.attname::text from pg_attribute a where a.attrelid = tg_relid and a.attnum > 0 and a.attgenerated <> '');
+    root oid = pg_partition_root(tg_relid);
+    ignored text[] = '{updated_at}' || array(
+      select a.attname::text from pg_attribute a
+      where a.attrelid = root and a.attnum > 0
+        and (a.attgenerated <> ''
+          or a.attnum = any ((select t.tgattr from pg_trigger t where t.tgrelid = root and t.tgname = 'follow_columns')::int2[])));
     is_paired boolean = (select count(*) from before) = (select count(*) from after);
   begin
-    if not exists (select from pg_trigger t where t.tgrelid = tg_relid and t.tgname = 'follow_row') then
+    if not exists (select from pg_trigger t where t.tgrelid = tg_relid and t.tgname = 'follow_row')
+      or current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+    then
       return null;
     end if;
     -- Runs as graph_helper because no client role has a right to write the feed.

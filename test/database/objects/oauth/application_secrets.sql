@@ -20,11 +20,13 @@ create policy select_graph_helper on oauth.application_secrets for select to gra
   using (true);
 comment on policy select_graph_helper on oauth.application_secrets is 'oauth.find_application hands the hashes to the OAuth server.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON oauth.application_secrets REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('application_id', 'application_id', '{secret_hash}', '{}');
+CREATE TRIGGER audit_columns AFTER UPDATE OF application_id, secret_hash ON oauth.application_secrets FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON oauth.application_secrets REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('application_id', 'application_id', '{secret_hash}', '{}');
+CREATE TRIGGER audit_delete AFTER DELETE ON oauth.application_secrets REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('bs');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.application_secrets FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('application_id', 'application_id', '{secret_hash}', '{}');
+CREATE TRIGGER audit_insert AFTER INSERT ON oauth.application_secrets REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('bs');
+
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.application_secrets FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('bs');
 
 grant delete, insert, select, update on oauth.application_secrets to graph_admin;
 grant select on oauth.application_secrets to graph_helper;

@@ -41,11 +41,11 @@ create policy select_graph_oauth on oauth.applications for select to graph_oauth
   using (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy select_graph_oauth on oauth.applications is 'The OAuth server sees the applications of the organization it works for.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON oauth.applications REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{}');
+CREATE TRIGGER audit_delete AFTER DELETE ON oauth.applications REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('');
 
-CREATE TRIGGER audit_insert AFTER INSERT ON oauth.applications REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('id', 'id', '{}', '{}');
+CREATE TRIGGER audit_insert AFTER INSERT ON oauth.applications REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.applications FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('id', 'id', '{}', '{}');
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.applications FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('');
 
 grant delete, insert, select, update on oauth.applications to graph_admin;
 grant select (organization_id, id, name) on oauth.applications to graph_app;

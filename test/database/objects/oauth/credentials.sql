@@ -29,11 +29,13 @@ create policy update_graph_oauth on oauth.credentials for update to graph_oauth
   with check (organization_id = (( SELECT app_hidden.current_organization_id() AS current_organization_id)));
 comment on policy update_graph_oauth on oauth.credentials is 'The OAuth server renews a hash whose parameters are out of date when the person signs in.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON oauth.credentials REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'user_id', '{password_hash}', '{}');
+CREATE TRIGGER audit_columns AFTER UPDATE OF user_id, password_hash ON oauth.credentials FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON oauth.credentials REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'user_id', '{password_hash}', '{}');
+CREATE TRIGGER audit_delete AFTER DELETE ON oauth.credentials REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ps');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.credentials FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'user_id', '{password_hash}', '{}');
+CREATE TRIGGER audit_insert AFTER INSERT ON oauth.credentials REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ps');
+
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.credentials FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('ps');
 
 grant delete, insert, select, update on oauth.credentials to graph_admin;
 grant select (organization_id, user_id, disabled_at) on oauth.credentials to graph_helper;

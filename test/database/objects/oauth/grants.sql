@@ -59,11 +59,13 @@ create policy update_graph_purger on oauth.grants for update to graph_purger
   with check (false);
 comment on policy update_graph_purger on oauth.grants is 'oauth.purge_tokens locks grants; it can change none.';
 
-CREATE TRIGGER audit_delete AFTER DELETE ON oauth.grants REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{written_lsn}');
+CREATE TRIGGER audit_columns AFTER UPDATE OF user_id, written_lsn ON oauth.grants FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 
-CREATE TRIGGER audit_insert AFTER INSERT ON oauth.grants REFERENCING NEW TABLE AS inserted FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('user_id', 'id', '{}', '{written_lsn}');
+CREATE TRIGGER audit_delete AFTER DELETE ON oauth.grants REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd');
 
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.grants FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('user_id', 'id', '{}', '{written_lsn}');
+CREATE TRIGGER audit_insert AFTER INSERT ON oauth.grants REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd');
+
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.grants FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('pd');
 
 grant delete, insert, select, update on oauth.grants to graph_admin;
 grant select on oauth.grants to graph_helper;
