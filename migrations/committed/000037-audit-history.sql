@@ -1,5 +1,5 @@
 --! Previous: sha1:81fcf2f8725494998c9b81778b03bffcda9e392d
---! Hash: sha1:22753b78d74acac8e0722f7fd4365768103f8c51
+--! Hash: sha1:8f001b45c1f6e2a3e852ea1742663505a4010fc0
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -112,7 +112,10 @@ create function audit.columns_of(relation oid, kinds text) returns audit.recorde
   declare
     found audit.recorded_columns;
     named int;
+    -- Its snapshot may be of before a column was renamed.
+    is_old boolean = current_setting('transaction_isolation') <> 'read committed';
   begin
+    -- `offset 0` makes each value once, not for each mention.
     select
       coalesce(array_agg(c.name) filter (where c.kind = 's'), '{}'),
       coalesce(array_agg(c.name) filter (where c.kind = 'd' or c.is_generated), '{}'),
@@ -126,9 +129,8 @@ create function audit.columns_of(relation oid, kinds text) returns audit.recorde
     into found.secrets, found.derived, found.subject, found.key, found.is_plain, named
     from (
       select
-        -- A snapshot that is older than the statement may be of before a column was renamed.
-        case when current_setting('transaction_isolation') = 'read committed' then a.attname::text
-          else (pg_identify_object_as_address('pg_class'::regclass, relation, a.attnum)).object_names[3] end as name,
+        case when is_old then (pg_identify_object_as_address('pg_class'::regclass, relation, a.attnum)).object_names[3]
+          else a.attname::text end as name,
         a.attgenerated <> '' as is_generated,
         a.atttypid < 16384 and a.atttypid not in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype) as is_plain,
         a.attnum = any ((
@@ -139,6 +141,7 @@ create function audit.columns_of(relation oid, kinds text) returns audit.recorde
         end as kind
       from pg_attribute a
       where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+      offset 0
     ) as c;
     if named <> length(kinds) then
       raise object_not_in_prerequisite_state using
@@ -185,6 +188,10 @@ create function audit.record_rows() returns trigger
     grant_id uuid = nullif(current_setting('graph.grant_id', true), '');
     request_id text = nullif(left(current_setting('graph.request_id', true), 200), '');
   begin
+    -- A foreign key deletes in every table that refers to a row, and mostly nothing.
+    if not exists (select from affected) then
+      return null;
+    end if;
     -- A partition is recorded by its parent's name.
     if root is not null then
       if not exists (select from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgrelid = tg_relid and t.tgname = 'audit_row' and c.relkind = 'p') then

@@ -1,5 +1,5 @@
---! Previous: sha1:22753b78d74acac8e0722f7fd4365768103f8c51
---! Hash: sha1:53727366f7bc17b0fc30a2638ca31cd05122f59e
+--! Previous: sha1:8f001b45c1f6e2a3e852ea1742663505a4010fc0
+--! Hash: sha1:e79e5d4f6ec17c9cbfdb8296b4ed5327579300b5
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

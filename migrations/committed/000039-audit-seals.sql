@@ -1,5 +1,5 @@
---! Previous: sha1:53727366f7bc17b0fc30a2638ca31cd05122f59e
---! Hash: sha1:3da919ca78a80d058f7d0b73936fb6a8b76d9400
+--! Previous: sha1:e79e5d4f6ec17c9cbfdb8296b4ed5327579300b5
+--! Hash: sha1:9d5a8e549d805f91305a1e03b0ffdbc09beef9f8
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

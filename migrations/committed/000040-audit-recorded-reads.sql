@@ -1,5 +1,5 @@
---! Previous: sha1:3da919ca78a80d058f7d0b73936fb6a8b76d9400
---! Hash: sha1:48e437d6bdd4bead49be0dfce0ab9e9a728e6216
+--! Previous: sha1:9d5a8e549d805f91305a1e03b0ffdbc09beef9f8
+--! Hash: sha1:914113bd6815689f350167b8cf0f3a6501619596
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

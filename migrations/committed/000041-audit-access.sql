@@ -1,5 +1,5 @@
---! Previous: sha1:48e437d6bdd4bead49be0dfce0ab9e9a728e6216
---! Hash: sha1:6a836f8f99d0ad94a98b6f2a03374d0f9f29fa0e
+--! Previous: sha1:914113bd6815689f350167b8cf0f3a6501619596
+--! Hash: sha1:788b156bb79423212dbf8b72108d1715cb3a9ad2
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

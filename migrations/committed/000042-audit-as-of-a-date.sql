@@ -1,5 +1,5 @@
---! Previous: sha1:6a836f8f99d0ad94a98b6f2a03374d0f9f29fa0e
---! Hash: sha1:80575b4328b050c3c8a4d5f6a3f09ed799125104
+--! Previous: sha1:788b156bb79423212dbf8b72108d1715cb3a9ad2
+--! Hash: sha1:1abc410ad7469540e8a89557f26551530dd2b66f
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

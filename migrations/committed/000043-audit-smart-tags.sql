@@ -1,5 +1,5 @@
---! Previous: sha1:80575b4328b050c3c8a4d5f6a3f09ed799125104
---! Hash: sha1:5ae0c77966aa3b67f8c2eb37371f4d0f3a6d50a5
+--! Previous: sha1:1abc410ad7469540e8a89557f26551530dd2b66f
+--! Hash: sha1:2d4cf2c25bf64f76357ad73bff77237310352a15
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

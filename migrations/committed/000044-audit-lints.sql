@@ -1,5 +1,5 @@
---! Previous: sha1:5ae0c77966aa3b67f8c2eb37371f4d0f3a6d50a5
---! Hash: sha1:b6f9b5101474cc7cf68ea3b6e6a08ee88aa025ac
+--! Previous: sha1:2d4cf2c25bf64f76357ad73bff77237310352a15
+--! Hash: sha1:fa6b3085c799448f10d5d5fff1fc76c9143968be
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

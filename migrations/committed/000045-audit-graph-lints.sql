@@ -1,5 +1,5 @@
---! Previous: sha1:b6f9b5101474cc7cf68ea3b6e6a08ee88aa025ac
---! Hash: sha1:dcbde01d17bc2f29c94465af0e9363db4ab3d98e
+--! Previous: sha1:fa6b3085c799448f10d5d5fff1fc76c9143968be
+--! Hash: sha1:93ad2046ef4e0e4452f94ffd0c9f3049effe9a6b
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:dcbde01d17bc2f29c94465af0e9363db4ab3d98e
---! Hash: sha1:f7e82a209a84561ffbd9eb88b6337691a21d28b7
+--! Previous: sha1:93ad2046ef4e0e4452f94ffd0c9f3049effe9a6b
+--! Hash: sha1:4bb7465a38b41a9df8fcd509f9ba1907f9eee878
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

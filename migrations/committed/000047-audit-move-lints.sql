@@ -1,5 +1,5 @@
---! Previous: sha1:f7e82a209a84561ffbd9eb88b6337691a21d28b7
---! Hash: sha1:2c70ab9bde256fab631792fc005ff6c673d4b78b
+--! Previous: sha1:4bb7465a38b41a9df8fcd509f9ba1907f9eee878
+--! Hash: sha1:3a7b17804591e15a1d0fb2c8f356ec7f71543869
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:2c70ab9bde256fab631792fc005ff6c673d4b78b
---! Hash: sha1:2d0891d66560439b574ccc0361e17bc57fede2fc
+--! Previous: sha1:3a7b17804591e15a1d0fb2c8f356ec7f71543869
+--! Hash: sha1:f3fb407a20d4f7a80347e3e43301029a208562a2
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:2d0891d66560439b574ccc0361e17bc57fede2fc
---! Hash: sha1:df1a04f9c137c3341bfc3464a9f66a95daf2858c
+--! Previous: sha1:f3fb407a20d4f7a80347e3e43301029a208562a2
+--! Hash: sha1:0bc8ede571ed44bf918367034a6904cf27fe7f1a
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

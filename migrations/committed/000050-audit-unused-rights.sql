@@ -1,5 +1,5 @@
---! Previous: sha1:df1a04f9c137c3341bfc3464a9f66a95daf2858c
---! Hash: sha1:06492671f4959ac56838e16d02cdc1c1a51fd647
+--! Previous: sha1:0bc8ede571ed44bf918367034a6904cf27fe7f1a
+--! Hash: sha1:1b20b6dc838892039f0effe3ef59456f63f5d449
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:06492671f4959ac56838e16d02cdc1c1a51fd647
---! Hash: sha1:f91441422b2a00da67073d685235cb47ddf3c060
+--! Previous: sha1:1b20b6dc838892039f0effe3ef59456f63f5d449
+--! Hash: sha1:38b7af9eeae154cce3de79ba1be14c5663d38c7d
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

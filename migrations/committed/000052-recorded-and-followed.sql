@@ -1,5 +1,5 @@
---! Previous: sha1:f91441422b2a00da67073d685235cb47ddf3c060
---! Hash: sha1:4d17edc21b8e374eda1fe461a3b6a1e85e513af7
+--! Previous: sha1:38b7af9eeae154cce3de79ba1be14c5663d38c7d
+--! Hash: sha1:ce65834ae92414eaed59eb96108b92079df899fd
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

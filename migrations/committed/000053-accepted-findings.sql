@@ -1,5 +1,5 @@
---! Previous: sha1:4d17edc21b8e374eda1fe461a3b6a1e85e513af7
---! Hash: sha1:e61d20ebbb890d880b2fe2870cd1988da237026b
+--! Previous: sha1:ce65834ae92414eaed59eb96108b92079df899fd
+--! Hash: sha1:6567eead0a2fdab3cc449da40ae489b420c797f7
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

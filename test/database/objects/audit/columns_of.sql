@@ -8,7 +8,10 @@ AS $function$
   declare
     found audit.recorded_columns;
     named int;
+    -- Its snapshot may be of before a column was renamed.
+    is_old boolean = current_setting('transaction_isolation') <> 'read committed';
   begin
+    -- `offset 0` makes each value once, not for each mention.
     select
       coalesce(array_agg(c.name) filter (where c.kind = 's'), '{}'),
       coalesce(array_agg(c.name) filter (where c.kind = 'd' or c.is_generated), '{}'),
@@ -22,9 +25,8 @@ AS $function$
     into found.secrets, found.derived, found.subject, found.key, found.is_plain, named
     from (
       select
-        -- A snapshot that is older than the statement may be of before a column was renamed.
-        case when current_setting('transaction_isolation') = 'read committed' then a.attname::text
-          else (pg_identify_object_as_address('pg_class'::regclass, relation, a.attnum)).object_names[3] end as name,
+        case when is_old then (pg_identify_object_as_address('pg_class'::regclass, relation, a.attnum)).object_names[3]
+          else a.attname::text end as name,
         a.attgenerated <> '' as is_generated,
         a.atttypid < 16384 and a.atttypid not in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype) as is_plain,
         a.attnum = any ((
@@ -35,6 +37,7 @@ AS $function$
         end as kind
       from pg_attribute a
       where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
+      offset 0
     ) as c;
     if named <> length(kinds) then
       raise object_not_in_prerequisite_state using

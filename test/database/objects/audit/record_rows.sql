@@ -22,6 +22,10 @@ AS $function$
     grant_id uuid = nullif(current_setting('graph.grant_id', true), '');
     request_id text = nullif(left(current_setting('graph.request_id', true), 200), '');
   begin
+    -- A foreign key deletes in every table that refers to a row, and mostly nothing.
+    if not exists (select from affected) then
+      return null;
+    end if;
     -- A partition is recorded by its parent's name.
     if root is not null then
       if not exists (select from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgrelid = tg_relid and t.tgname = 'audit_row' and c.relkind = 'p') then
