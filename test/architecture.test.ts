@@ -203,17 +203,17 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
     ],
     [
       'plugins/ColumnFiltersPlugin.ts',
-      'query.where(sql {columnOf(query, attribute)} {operator} {sqlValueWithCodec(value, codec)}),',
+      'query.where(sql {comparable(query, attribute, codec)} {operator} {sqlValueWithCodec(value, baseOf(codec))}),',
     ],
     [
       'plugins/ColumnFiltersPlugin.ts',
       'return (query) => query.where(sql {columnOf(query, attribute)} = any (array(select {folded})));',
     ],
+    ['plugins/ColumnFiltersPlugin.ts', 'return (query) => query.where(sql {columnOf(query, attribute)} {test});'],
     [
       'plugins/ColumnFiltersPlugin.ts',
-      'return (query) => query.where(sql {columnOf(query, attribute)} = any ({list}));',
+      'return (query) => query.where(sql {comparable(query, attribute, codec)} = any ({list}));',
     ],
-    ['plugins/ColumnFiltersPlugin.ts', 'return (query) => query.where(sql {columnOf(query, attribute)} {test});'],
     ['plugins/ConnectionArgumentsPlugin.ts', 'else if (rows.length === 0) query.where(sql false);'],
     [
       'plugins/ConnectionArgumentsPlugin.ts',
