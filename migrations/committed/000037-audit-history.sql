@@ -1,5 +1,5 @@
 --! Previous: sha1:81fcf2f8725494998c9b81778b03bffcda9e392d
---! Hash: sha1:8f001b45c1f6e2a3e852ea1742663505a4010fc0
+--! Hash: sha1:8d5d2b9231573c858906482b96d0ad4b176872ad
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -408,8 +408,8 @@ create function audit.record(
     where t.tgrelid = root and t.tgfoid = 'audit.record_update'::regproc and t.tgparentid = 0;
     with given (kind, parameter, names) as (
       values
-        ('p', 'subject_id', nullif(array_remove(array[record.subject_id], ''), '{null}')),
-        ('k', 'row_id', nullif(array_remove(array[record.row_id], ''), '{null}')),
+        ('p', 'subject_id', nullif(array_remove(array[record.subject_id], ''), array[null]::name[])),
+        ('k', 'row_id', nullif(array_remove(array[record.row_id], ''), array[null]::name[])),
         ('s', 'secrets', record.secrets), ('d', 'derived', record.derived)
     ),
     chosen as (
@@ -500,7 +500,7 @@ comment on function audit.record(regclass, name, name, name[], name[]) is
 
 -- A backfill of many rows says nothing of what people did. What it leaves out, it says itself, in the same transaction.
 create function audit.backfill(relation regclass, reason text, statement text) returns bigint
-  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  language plpgsql volatile set search_path = pg_catalog, pg_temp set row_security = on set quote_all_identifiers = off
   as $$
   declare
     root regclass = coalesce(pg_partition_root(relation), relation);

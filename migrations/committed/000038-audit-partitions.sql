@@ -1,5 +1,5 @@
---! Previous: sha1:8f001b45c1f6e2a3e852ea1742663505a4010fc0
---! Hash: sha1:e79e5d4f6ec17c9cbfdb8296b4ed5327579300b5
+--! Previous: sha1:8d5d2b9231573c858906482b96d0ad4b176872ad
+--! Hash: sha1:44237cd8c0e173a3f908c69f00c62bd63e749c25
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:e79e5d4f6ec17c9cbfdb8296b4ed5327579300b5
---! Hash: sha1:9d5a8e549d805f91305a1e03b0ffdbc09beef9f8
+--! Previous: sha1:44237cd8c0e173a3f908c69f00c62bd63e749c25
+--! Hash: sha1:11b65721609a1514e5d021f22c51e89fa41bfd51
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:9d5a8e549d805f91305a1e03b0ffdbc09beef9f8
---! Hash: sha1:914113bd6815689f350167b8cf0f3a6501619596
+--! Previous: sha1:11b65721609a1514e5d021f22c51e89fa41bfd51
+--! Hash: sha1:dc508c2b075ce8e1ca52973cf166b5c8ef0508c4
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

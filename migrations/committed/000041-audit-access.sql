@@ -1,5 +1,5 @@
---! Previous: sha1:914113bd6815689f350167b8cf0f3a6501619596
---! Hash: sha1:788b156bb79423212dbf8b72108d1715cb3a9ad2
+--! Previous: sha1:dc508c2b075ce8e1ca52973cf166b5c8ef0508c4
+--! Hash: sha1:1e14ebf6fc15a464812ee56f90354c2d54e9091a
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

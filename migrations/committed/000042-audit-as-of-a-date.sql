@@ -1,5 +1,5 @@
---! Previous: sha1:788b156bb79423212dbf8b72108d1715cb3a9ad2
---! Hash: sha1:1abc410ad7469540e8a89557f26551530dd2b66f
+--! Previous: sha1:1e14ebf6fc15a464812ee56f90354c2d54e9091a
+--! Hash: sha1:86b84f99006991245cf275ef78fd982b1bbf8a6b
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:1abc410ad7469540e8a89557f26551530dd2b66f
---! Hash: sha1:2d4cf2c25bf64f76357ad73bff77237310352a15
+--! Previous: sha1:86b84f99006991245cf275ef78fd982b1bbf8a6b
+--! Hash: sha1:3de28a9dd772d564ac037a0341b437d4f1d7991d
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:2d4cf2c25bf64f76357ad73bff77237310352a15
---! Hash: sha1:fa6b3085c799448f10d5d5fff1fc76c9143968be
+--! Previous: sha1:3de28a9dd772d564ac037a0341b437d4f1d7991d
+--! Hash: sha1:921cfc03d742c68d2c03243af4ab07b30270c49e
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

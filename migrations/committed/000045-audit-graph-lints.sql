@@ -1,5 +1,5 @@
---! Previous: sha1:fa6b3085c799448f10d5d5fff1fc76c9143968be
---! Hash: sha1:93ad2046ef4e0e4452f94ffd0c9f3049effe9a6b
+--! Previous: sha1:921cfc03d742c68d2c03243af4ab07b30270c49e
+--! Hash: sha1:d89da8c4d36e74390d52229745d04759be63a8c7
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:93ad2046ef4e0e4452f94ffd0c9f3049effe9a6b
---! Hash: sha1:4bb7465a38b41a9df8fcd509f9ba1907f9eee878
+--! Previous: sha1:d89da8c4d36e74390d52229745d04759be63a8c7
+--! Hash: sha1:fec1f2da17562fe9ae9c63e2a52f24859192df56
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:4bb7465a38b41a9df8fcd509f9ba1907f9eee878
---! Hash: sha1:3a7b17804591e15a1d0fb2c8f356ec7f71543869
+--! Previous: sha1:fec1f2da17562fe9ae9c63e2a52f24859192df56
+--! Hash: sha1:b5d1bbc3968e15b04617a7b319e31abcaba48df7
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:3a7b17804591e15a1d0fb2c8f356ec7f71543869
---! Hash: sha1:f3fb407a20d4f7a80347e3e43301029a208562a2
+--! Previous: sha1:b5d1bbc3968e15b04617a7b319e31abcaba48df7
+--! Hash: sha1:06d6b92d91b79325e0a40cab062d194b07b5407b
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

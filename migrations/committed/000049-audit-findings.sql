@@ -1,5 +1,5 @@
---! Previous: sha1:f3fb407a20d4f7a80347e3e43301029a208562a2
---! Hash: sha1:0bc8ede571ed44bf918367034a6904cf27fe7f1a
+--! Previous: sha1:06d6b92d91b79325e0a40cab062d194b07b5407b
+--! Hash: sha1:6741b1b11563928047acd572fb980e3dbe16232e
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:0bc8ede571ed44bf918367034a6904cf27fe7f1a
---! Hash: sha1:1b20b6dc838892039f0effe3ef59456f63f5d449
+--! Previous: sha1:6741b1b11563928047acd572fb980e3dbe16232e
+--! Hash: sha1:25881d9fb36f622276fc2cb9d6d8853077eeef1b
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:1b20b6dc838892039f0effe3ef59456f63f5d449
---! Hash: sha1:38b7af9eeae154cce3de79ba1be14c5663d38c7d
+--! Previous: sha1:25881d9fb36f622276fc2cb9d6d8853077eeef1b
+--! Hash: sha1:36a92c800b86245ecc124e8c787d224adbaf6fca
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

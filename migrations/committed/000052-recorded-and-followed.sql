@@ -1,5 +1,5 @@
---! Previous: sha1:38b7af9eeae154cce3de79ba1be14c5663d38c7d
---! Hash: sha1:ce65834ae92414eaed59eb96108b92079df899fd
+--! Previous: sha1:36a92c800b86245ecc124e8c787d224adbaf6fca
+--! Hash: sha1:0dddee0a910cb56fd34ea8bcefcfecb865c2f337
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

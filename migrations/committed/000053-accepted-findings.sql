@@ -1,5 +1,5 @@
---! Previous: sha1:ce65834ae92414eaed59eb96108b92079df899fd
---! Hash: sha1:6567eead0a2fdab3cc449da40ae489b420c797f7
+--! Previous: sha1:0dddee0a910cb56fd34ea8bcefcfecb865c2f337
+--! Hash: sha1:1ca2f59fa7a4fd0c7f449a89bff3576fa02abf1f
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -252,7 +252,7 @@ test('a deleted person is erased from every month', async () => {
   )) as [{ person: string }];
   await query(
     `insert into audit.changes (occurred_at, organization_id, subject_id, relation, row_id, command, columns, after, role, login)
-     select now() + make_interval(days => days), $1, $2, 'x', $2, 'insert', '{}', '{"full_name": "Ada"}', 'x', 'x' from unnest(array[-300, 40, 300]) as days`,
+     select now() + make_interval(days => days), $1, $2::uuid, 'x', $2::uuid::text, 'insert', '{}', '{"full_name": "Ada"}', 'x', 'x' from unnest(array[-300, 40, 300]) as days`,
     [organization, person],
   );
 

@@ -175,6 +175,13 @@ const calls: Readonly<Record<string, readonly string[]>> = {
     ["select feed.follow('app_public.things')", ...change],
   "select /* afterwards */ p.polname, pg_get_expr(p.polqual, p.polrelid), obj_description(p.oid) from pg_policy p where p.polname = 'record_reads'":
     ["select audit.record_reads('app_public.things', 0.1)"],
+  [`${ofHistory} where c.command = 'backfill'`]: [
+    "select audit.record('app_public.things'), audit.backfill('app_public.things', 'A test', 'update app_public.things set ratio = 1')",
+  ],
+  "select c.* from audit.columns_of('app_public.things'::regclass, 's') c": [
+    "select audit.record('app_public.things', secrets => '{raw}')",
+  ],
+  "select app_hidden.is_backfill('app_public.things'::regclass)": [],
   [`${ofHistory} where c.command = 'select'`]: ["select audit.record_read('app_public.things', 1)"],
   'select f.followed from feed.followed() as f (followed)': [],
   "select p.partition, p.since, p.until from audit.partitions_of('feed.changes') p": [

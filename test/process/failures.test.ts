@@ -107,7 +107,7 @@ test('a database that has lost a part of the schema is no fault of the service',
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: expect.stringMatching(
-      /^PostgreSQL: relation "audit\.changes" does not exist \(SQLSTATE 42P01\)\. .*`npm run db:status`/,
+      /^PostgreSQL: schema "audit" does not exist \(SQLSTATE 3F000\)\. .*`npm run db:status`/,
     ),
   });
   expect((await run(['admin', 'purge'], database.ownerUrl)).code).toBe(0);

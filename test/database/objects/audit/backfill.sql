@@ -2,6 +2,8 @@ CREATE OR REPLACE FUNCTION audit.backfill(relation regclass, reason text, statem
  RETURNS bigint
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'pg_temp'
+ SET row_security TO 'on'
+ SET quote_all_identifiers TO 'off'
 AS $function$
   declare
     root regclass = coalesce(pg_partition_root(relation), relation);

@@ -24,8 +24,8 @@ AS $function$
     where t.tgrelid = root and t.tgfoid = 'audit.record_update'::regproc and t.tgparentid = 0;
     with given (kind, parameter, names) as (
       values
-        ('p', 'subject_id', nullif(array_remove(array[record.subject_id], ''), '{null}')),
-        ('k', 'row_id', nullif(array_remove(array[record.row_id], ''), '{null}')),
+        ('p', 'subject_id', nullif(array_remove(array[record.subject_id], ''), array[null]::name[])),
+        ('k', 'row_id', nullif(array_remove(array[record.row_id], ''), array[null]::name[])),
         ('s', 'secrets', record.secrets), ('d', 'derived', record.derived)
     ),
     chosen as (
