@@ -14,7 +14,6 @@ import { hasCode } from '../errors/hasCode.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { type Refusal, refusalFor } from './answerErrors.ts';
-import { watchArrivals } from './connection/arrival.ts';
 import { serializePipelined } from './connection/pipelining.ts';
 import { limitSendBuffers } from './connection/sendBuffers.ts';
 import { hasOneHost, spellingOf } from './requestTarget.ts';
@@ -60,7 +59,7 @@ export async function listen(
   };
   const onRequest: RequestListener = (request, response) => {
     connections.begin(request, response);
-    fieldsOf(response).arrivedAt = arrivalOn(request.socket);
+    fieldsOf(response).arrivedAt = performance.now();
     serializePipelined(request.socket, response, () => {
       answered.set(request.socket, request);
       if (hasOneHost(request)) answer(request, response);
@@ -73,7 +72,6 @@ export async function listen(
   // An expectation that this server does not know may be ignored (RFC 9110 section 10.1.1).
   server.on('checkExpectation', onRequest);
   server.on('clientError', answerUnreadable);
-  const arrivalOn = watchArrivals(server);
   const connections = watchConnections(server, timeouts.lateBodyMs);
   server.on('connection', (socket) => lingerAfterAnswer(socket, () => answered.get(socket)));
   server.headersTimeout = timeouts.headersMs;
