@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import type { Config } from '../config.ts';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { isRetryable } from '../database/pool/unavailable.ts';
-import { requestIdOf } from '../http/middleware/requestId.ts';
+import { requestIdOf } from '../http/middleware.ts';
 import { createBodyReader, decodeUtf8, isJson, untilClosed, weighJson } from '../http/requestBody.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';

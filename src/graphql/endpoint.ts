@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { isRetryable } from '../database/pool/unavailable.ts';
-import { requestIdOf } from '../http/middleware/requestId.ts';
+import { requestIdOf } from '../http/middleware.ts';
 import { createBodyReader, untilClosed } from '../http/requestBody.ts';
 import { fieldsOf, type RequestFields } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';

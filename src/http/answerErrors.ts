@@ -3,7 +3,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { isRetryable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
-import { requestIdOf } from './middleware/requestId.ts';
+import { requestIdOf } from './middleware.ts';
 import { isOfAuthzen, isOfGraphql, spellingOf } from './requestTarget.ts';
 
 /** Why a request is refused before it reaches an endpoint: for GraphQL a code, for OAuth and others an error. */

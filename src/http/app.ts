@@ -3,13 +3,18 @@ import express, { type RequestHandler } from 'express';
 import type { Log } from '../log.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { answerNotFound, answerUnavailable, handleErrors } from './answerErrors.ts';
-import { allowOrigins, type Origin } from './middleware/allowOrigins.ts';
-import { answerHealth, answerReadiness, type Readiness } from './middleware/health.ts';
-import { inOrder } from './middleware/inOrder.ts';
-import { nameRequest } from './middleware/requestId.ts';
-import { logRequests } from './middleware/requestLog.ts';
-import { setSecurityHeaders } from './middleware/securityHeaders.ts';
-import { traceRequests } from './middleware/traceRequests.ts';
+import {
+  allowOrigins,
+  answerHealth,
+  answerReadiness,
+  inOrder,
+  logRequests,
+  nameRequest,
+  type Origin,
+  type Readiness,
+  setSecurityHeaders,
+  traceRequests,
+} from './middleware.ts';
 
 type Options = {
   log: Log;

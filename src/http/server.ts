@@ -14,8 +14,7 @@ import { hasCode } from '../errors/hasCode.ts';
 import { StartupError } from '../errors/startupError.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { type Refusal, refusalFor } from './answerErrors.ts';
-import { serializePipelined } from './connection/pipelining.ts';
-import { limitSendBuffers } from './connection/sendBuffers.ts';
+import { limitSendBuffers, serializePipelined } from './connections.ts';
 import { hasOneHost, spellingOf } from './requestTarget.ts';
 
 export type HttpServer = Awaited<ReturnType<typeof listen>>;

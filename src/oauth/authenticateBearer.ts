@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { requestIdOf } from '../http/middleware/requestId.ts';
+import { requestIdOf } from '../http/middleware.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { identifyCaller } from '../scheduling/caller.ts';
 import { type Bearer, bearerChallenge, bearerProblems, readBearer } from '../token/bearer.ts';

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { networkOf } from '../http/admission/networkOf.ts';
+import { networkOf } from '../http/admission.ts';
 import type { RequestId } from '../observability/requestFields.ts';
 import { inOrganization } from './inOrganization.ts';
 import type { Passwords } from './passwords.ts';

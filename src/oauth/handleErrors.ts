@@ -2,7 +2,7 @@ import type { ErrorRequestHandler, Request, Response } from 'express';
 import { logUnavailable } from '../database/pool/logUnavailable.ts';
 import { hasMoved, isRetryable } from '../database/pool/unavailable.ts';
 import { hasCode } from '../errors/hasCode.ts';
-import { requestIdOf } from '../http/middleware/requestId.ts';
+import { requestIdOf } from '../http/middleware.ts';
 import type { Log } from '../log.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { endedMeanwhile, OAuthError, temporarilyUnavailable } from './errors.ts';

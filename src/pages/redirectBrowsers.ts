@@ -1,5 +1,5 @@
 import Negotiator from 'negotiator';
-import type { Handler } from '../http/middleware/inOrder.ts';
+import type { Handler } from '../http/middleware.ts';
 
 /**
  * Redirects a browser that opens `/graphql` to a page, by content negotiation (RFC 9110 section 12).

@@ -2,7 +2,7 @@ import type { RequestHandler, Response } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from '../config.ts';
 import { unauthenticated } from '../graphql/request/errorResponse.ts';
-import { requestIdOf } from '../http/middleware/requestId.ts';
+import { requestIdOf } from '../http/middleware.ts';
 import { type Bearer, readBearer } from '../token/bearer.ts';
 import { verifyBearer } from '../token/verify.ts';
 

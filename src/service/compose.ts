@@ -16,7 +16,7 @@ import { compilationOptions } from '../graphql/schema/compilationOptions.ts';
 import { buildGraph } from '../graphql/schema/schema.ts';
 import { warmUp } from '../graphql/schema/warmUp.ts';
 import { watchFeedLag } from '../graphql/stream/watchFeedLag.ts';
-import { inOrder } from '../http/middleware/inOrder.ts';
+import { inOrder } from '../http/middleware.ts';
 import type { Log } from '../log.ts';
 import { startPurging } from '../oauth/purge/startPurging.ts';
 import { createOauthRouter } from '../oauth/router.ts';

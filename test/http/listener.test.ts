@@ -1,5 +1,5 @@
 import { loadConfig } from '../../src/config.ts';
-import { createListener } from '../../src/http/admission/listener.ts';
+import { createListener } from '../../src/http/admission.ts';
 import { createRouteOf } from '../../src/http/requestTarget.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';

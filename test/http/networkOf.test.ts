@@ -1,4 +1,4 @@
-import { networkOf, siteOf } from '../../src/http/admission/networkOf.ts';
+import { networkOf, siteOf } from '../../src/http/admission.ts';
 
 test.each([
   ['192.0.2.1', '192.0.2.1'],

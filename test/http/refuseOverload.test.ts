@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { createRefusal } from '../../src/http/admission/refuseOverload.ts';
+import { createRefusal } from '../../src/http/admission.ts';
 import { createRouteOf } from '../../src/http/requestTarget.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';

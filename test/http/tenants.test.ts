@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { createTenants } from '../../src/http/admission/tenants.ts';
+import { createTenants } from '../../src/http/admission.ts';
 import { createRouteOf } from '../../src/http/requestTarget.ts';
 
 type Headers = { authorization?: string; 'x-forwarded-for'?: string };

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { measureRequests } from '../../src/http/middleware/measureRequests.ts';
+import { measureRequests } from '../../src/http/middleware.ts';
 import { createRouteOf } from '../../src/http/requestTarget.ts';
 import { createMetrics } from '../../src/observability/metrics/createMetrics.ts';
 import { fieldsOf, type RequestFields } from '../../src/observability/requestFields.ts';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request, type ServerResponse } from 'node:http';
-import { createRefusal } from '../../src/http/admission/refuseOverload.ts';
+import { createRefusal } from '../../src/http/admission.ts';
 import { listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
 import { createAdmission, type Permit } from '../../src/scheduling/admission.ts';

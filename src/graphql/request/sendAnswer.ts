@@ -4,7 +4,7 @@ import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
 import type { Config } from '../../config.ts';
 import { logUnavailable } from '../../database/pool/logUnavailable.ts';
 import { chooseEncoding, createEncoder, type Encoded } from '../../http/compression.ts';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import type { Log } from '../../log.ts';
 import { fieldsOf } from '../../observability/requestFields.ts';
 import { presentError } from '../errors.ts';

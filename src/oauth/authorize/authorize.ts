@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { subkey } from '../../crypto/secrets.ts';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { bodyOf, pick } from '../parameters.ts';
 import { type AnswerClient, wantsJson } from './answerClient.ts';

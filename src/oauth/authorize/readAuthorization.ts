@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import { fieldsOf } from '../../observability/requestFields.ts';
 import type { Scope } from '../../token/scopes.ts';
 import { refuse } from '../check.ts';

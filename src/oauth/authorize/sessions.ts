@@ -4,7 +4,7 @@ import type { Request, RequestHandler } from 'express';
 import session from 'express-session';
 import type { Pool } from 'pg';
 import { subkey } from '../../crypto/secrets.ts';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { requireAuthorization } from './readAuthorization.ts';

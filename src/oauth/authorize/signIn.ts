@@ -1,5 +1,5 @@
 import type { RequestHandler } from 'express';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import { fieldsOf } from '../../observability/requestFields.ts';
 import type { AuthenticateUser } from '../authenticateUser.ts';
 import { invalidGrant } from '../errors.ts';

@@ -3,7 +3,7 @@ import type { Request, RequestHandler } from 'express';
 import passport from 'passport';
 import { Strategy as ClientPasswordStrategy } from 'passport-oauth2-client-password';
 import type { Pool } from 'pg';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import { fieldsOf, noRequest, type RequestId } from '../../observability/requestFields.ts';
 import { identifyCaller } from '../../scheduling/caller.ts';
 import { hashToken } from '../../token/format.ts';

@@ -1,7 +1,7 @@
 import type { NextFunction, Request, Response } from 'express';
 import type { Pool } from 'pg';
 import { subkey } from '../../crypto/secrets.ts';
-import { networkOf, siteOf } from '../../http/admission/networkOf.ts';
+import { networkOf, siteOf } from '../../http/admission.ts';
 import { OAuthError, type OAuthErrorCode, tooManyRequests } from '../errors.ts';
 import { type Count, type Counter, createCounter } from './counter.ts';
 import { createTryAccount } from './tryAccount.ts';

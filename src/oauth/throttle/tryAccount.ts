@@ -1,5 +1,5 @@
 import { createFairQueue } from 'fair-queue';
-import { networkOf } from '../../http/admission/networkOf.ts';
+import { networkOf } from '../../http/admission.ts';
 import { withoutPermit } from '../../scheduling/caller.ts';
 import { systemClock } from '../../scheduling/clock.ts';
 import { refusedAs } from '../../scheduling/refusedAs.ts';

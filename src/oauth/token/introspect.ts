@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool } from 'pg';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import { readBearer } from '../../token/bearer.ts';
 import { authenticateBearer, invalidToken, requireClaims } from '../authenticateBearer.ts';
 import { authenticateClient, requireClient } from '../client/authenticateClient.ts';

@@ -1,6 +1,6 @@
 import type { RequestHandler } from 'express';
 import type { Pool, PoolClient } from 'pg';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import { hashToken, isToken } from '../../token/format.ts';
 import { requireClaims } from '../authenticateBearer.ts';
 import { type Client, requireClient } from '../client/authenticateClient.ts';

@@ -1,7 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Pool } from 'pg';
 import { onlyRow } from '../../database/onlyRow.ts';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';

@@ -11,7 +11,7 @@ import { isRetryable } from '../../database/pool/unavailable.ts';
 import { hasCode } from '../../errors/hasCode.ts';
 import { unauthenticated } from '../../graphql/request/errorResponse.ts';
 import { RequestError } from '../../graphql/request/request.ts';
-import { requestIdOf } from '../../http/middleware/requestId.ts';
+import { requestIdOf } from '../../http/middleware.ts';
 import { createBodyReader, decodeUtf8, isJson, weighJson } from '../../http/requestBody.ts';
 import { readBearer } from '../../token/bearer.ts';
 import type { Claims } from '../../token/claims.ts';
