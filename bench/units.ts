@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
-import type { Claims } from '../src/token/claims.ts';
-import { createToken, hashToken } from '../src/token/format.ts';
+import { createToken, hashToken } from '../src/token/accessTokens.ts';
+import type { Claims } from '../src/token/settings.ts';
 import { type Built, buildUnits, type Grants } from './data/buildUnits.ts';
 import { startCluster } from './data/startCluster.ts';
 import { capture, type Statement, startCapture, stopCapture } from './support/capture.ts';

@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { hasCode } from './errors/hasCode.ts';
+import { hasCode } from './errors/errors.ts';
 
 /**
  * Session settings as startup parameters: what our statements rely on, whatever the database, the role or the shell has set.

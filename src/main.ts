@@ -3,10 +3,9 @@ import { availableParallelism, constants } from 'node:os';
 import type { DevelopmentCommand, PlainCommand } from './commands/help.ts';
 import { reportFailure } from './commands/reportFailure.ts';
 import { type Config, ConfigError, loadConfig, ownUrls } from './config.ts';
-import { describeFailure, explainFailure } from './errors/explainFailure.ts';
-import { StartupError } from './errors/startupError.ts';
+import { describeFailure, explainFailure, StartupError } from './errors/errors.ts';
 import { createLog, type Log } from './log.ts';
-import type { Started } from './service/startupBanner.ts';
+import type { Started } from './service/service.ts';
 
 const [name = 'serve', ...args] = process.argv.slice(2);
 
@@ -75,7 +74,7 @@ async function serve(): Promise<void> {
 }
 
 async function printBanner(started: Started): Promise<void> {
-  const { inColour, startupBanner } = await import('./service/startupBanner.ts');
+  const { inColour, startupBanner } = await import('./service/service.ts');
   console.log(inColour(await startupBanner(started)));
 }
 
@@ -139,7 +138,7 @@ async function migrate(): Promise<void> {
   }
   // An embedded one is migrated whenever it is opened.
   const { withDatabase } = await import('./database/openDatabase.ts');
-  const { readAhead } = await import('./database/migrations/appliedMigrations.ts');
+  const { readAhead } = await import('./database/migrations/committedMigrations.ts');
   const ahead = await withDatabase(config, (owner) => readAhead(owner));
   console.log(ahead ?? 'The database has every migration.');
 }

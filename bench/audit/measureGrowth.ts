@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { rolledBack } from '../../src/database/pool/rolledBack.ts';
+import { rolledBack } from '../../src/database/pool/transactions.ts';
 import { median } from '../support/measured.ts';
 import { buildHistory } from './buildHistory.ts';
 import { type Question, readQuestions } from './questions.ts';

@@ -1,7 +1,6 @@
 import type { Pool } from 'pg';
 import { noRequest } from '../../src/observability/requestFields.ts';
-import type { Claims } from '../../src/token/claims.ts';
-import { graphSettings } from '../../src/token/settings.ts';
+import { type Claims, graphSettings } from '../../src/token/settings.ts';
 import { inTransaction } from '../../src/token/transaction.ts';
 import type { Statement } from './capture.ts';
 import { median } from './measured.ts';

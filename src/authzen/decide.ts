@@ -1,12 +1,11 @@
 import type { Pool } from 'pg';
 import { isUuid } from '../../plugins/isUuid.ts';
 import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
-import { isStalePlan } from '../database/driver/isStalePlan.ts';
+import { isStalePlan } from '../database/driver/driver.ts';
 import { isMigratedMeanwhile } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
 import type { RequestFields, RequestId } from '../observability/requestFields.ts';
-import { createReplicaQueries, isRetryableOnPrimary, requireReplayed } from '../replica/queries.ts';
-import type { Replica } from '../replica/watchReplica.ts';
+import { createReplicaQueries, isRetryableOnPrimary, type Replica, requireReplayed } from '../replica/watchReplica.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
 import { graphSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';

@@ -1,22 +1,27 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { Router } from 'express';
 import type { Config } from '../config.ts';
-import { logUnavailable } from '../database/pool/logUnavailable.ts';
-import { isRetryable } from '../database/pool/unavailable.ts';
+import { hasMoved, isRetryable, logUnavailable } from '../database/pool/unavailable.ts';
+import { hasCode } from '../errors/errors.ts';
 import { requestIdOf } from '../http/middleware.ts';
 import { createBodyReader, decodeUtf8, isJson, untilClosed, weighJson } from '../http/requestBody.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
-import { createReplicaTokenVerifier } from '../replica/writtenLsn.ts';
+import { createReplicaTokenVerifier } from '../replica/watchReplica.ts';
 import { identifyCaller, resumeQueued } from '../scheduling/caller.ts';
 import { inTurnIfLong } from '../scheduling/turns.ts';
-import { createTokenVerifier, InvalidTokenError } from '../token/accessTokens.ts';
-import { readBearer } from '../token/bearer.ts';
+import {
+  type Bearer,
+  bearerChallenge,
+  bearerProblems,
+  createTokenVerifier,
+  InvalidTokenError,
+  readBearer,
+} from '../token/accessTokens.ts';
 import { createDecider, type DeciderOptions, type Decision } from './decide.ts';
-import { AuthzenError, codes, forbidden, toRefusal, unauthenticated } from './errors.ts';
-import { evaluationPath, evaluationsPath } from './metadata.ts';
-import { type Evaluations, readEvaluation, readEvaluations, type Semantic } from './readEvaluations.ts';
+import { AuthzenError, type Evaluations, readEvaluation, readEvaluations, type Semantic } from './readEvaluations.ts';
 
-export type AuthzenOptions = DeciderOptions & { readonly config: Config };
+type AuthzenOptions = DeciderOptions & { readonly config: Config };
 
 /**
  * The Access Evaluation API and the Access Evaluations API (OpenID Authorization API 1.0, AuthZEN): a policy decision point.
@@ -147,3 +152,64 @@ function send(response: ServerResponse, { status, headers = {}, type, body }: Se
   });
   response.end(body);
 }
+
+const unauthenticated = (kind: Bearer['kind']) =>
+  new AuthzenError(401, bearerProblems[kind], { 'WWW-Authenticate': bearerChallenge(kind) });
+
+/** RFC 6750 section 3.1. */
+const forbidden = () =>
+  new AuthzenError(403, 'This needs an access token of an application with scope app.', {
+    'WWW-Authenticate': 'Bearer realm="graph-query-service", error="insufficient_scope", scope="app"',
+  });
+
+/** The codes of the log, those of the graph. */
+const codes: Readonly<Record<number, string>> = {
+  401: 'UNAUTHENTICATED',
+  403: 'FORBIDDEN',
+  413: 'LIMIT_EXCEEDED',
+  500: 'INTERNAL',
+  503: 'UNAVAILABLE',
+};
+
+/** @param maxBytes of a body */
+function toRefusal(error: unknown, maxBytes: number): AuthzenError {
+  if (error instanceof AuthzenError) return error;
+  if (error instanceof InvalidTokenError) return unauthenticated('token');
+  if (isRetryable(error)) {
+    const message = hasMoved(error)
+      ? 'The organization is being moved to another database; try again later.'
+      : 'The database is not available; try again later.';
+    return new AuthzenError(503, message, { 'Retry-After': '2' });
+  }
+  // The role of the token may not execute the function.
+  if (hasCode(error, '42501')) return forbidden();
+  // An error of body-parser has the status of the client's mistake.
+  const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
+  if (status === 413) return new AuthzenError(413, `The body has more than ${maxBytes} bytes.`);
+  if (status >= 400 && status < 500) return new AuthzenError(400, 'The body cannot be read.');
+  return new AuthzenError(500, 'Something went wrong on our side; the log says more under the X-Request-Id.');
+}
+
+/**
+ * `GET /.well-known/authzen-configuration` (AuthZEN section 9): where the policy decision point is asked.
+ * Where its identifier has a path, clients look for the metadata with that path at the end.
+ */
+export function createMetadataRouter(url: string): Router {
+  const metadata = {
+    policy_decision_point: url,
+    access_evaluation_endpoint: url + evaluationPath,
+    access_evaluations_endpoint: url + evaluationsPath,
+  };
+  const router = Router();
+  router
+    .route([wellKnown, wellKnown + new URL(url).pathname.replace(/\/$/, '')])
+    .get((_request, response) => void response.set('Cache-Control', 'max-age=600').json(metadata))
+    .all((_request, response) => {
+      response.status(405).set('Allow', 'GET, HEAD').type('text/plain').send('Ask for the metadata by GET.');
+    });
+  return router;
+}
+
+const wellKnown = '/.well-known/authzen-configuration';
+export const evaluationPath = '/access/v1/evaluation';
+const evaluationsPath = '/access/v1/evaluations';

@@ -1,6 +1,6 @@
-import { type MigrationProgress, migrationProgress } from '../database/migrations/migrationProgress.ts';
+import { type MigrationProgress, migrationProgress } from '../database/migrations/runCommitted.ts';
 import { eraseLine } from '../log.ts';
-import type { Report } from '../provisioning/report.ts';
+import type { Report } from '../provisioning/rows.ts';
 
 type Terminal = Pick<NodeJS.WriteStream, 'isTTY' | 'write'>;
 

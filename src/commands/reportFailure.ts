@@ -1,8 +1,6 @@
 import { CommanderError } from 'commander';
 import { ConfigError } from '../config.ts';
-import { describeFailure, explainFailure } from '../errors/explainFailure.ts';
-import { SchemaError } from '../errors/schemaError.ts';
-import { StartupError } from '../errors/startupError.ts';
+import { describeFailure, explainFailure, SchemaError, StartupError } from '../errors/errors.ts';
 import { createLog } from '../log.ts';
 import { WorkerFailed } from '../workers/followWorker.ts';
 

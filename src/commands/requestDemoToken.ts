@@ -2,9 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { DatabaseConfig } from '../config.ts';
-import { hasCode } from '../errors/hasCode.ts';
-import { StartupError } from '../errors/startupError.ts';
-import { type DemoEnvironment, demoEnvironmentFile } from '../service/demoEnvironment.ts';
+import { hasCode, StartupError } from '../errors/errors.ts';
+import { type DemoEnvironment, demoEnvironmentFile } from '../service/demo.ts';
 
 /**
  * Requests an access token of the demo at its token endpoint, as a client does. The service runs.

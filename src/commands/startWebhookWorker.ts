@@ -6,14 +6,11 @@ import { findMigrationProblem } from '../database/migrations/migrate.ts';
 import { watchMigrations } from '../database/migrations/watchMigrations.ts';
 import { openDatabase } from '../database/openDatabase.ts';
 import { createPool } from '../database/pool/pools.ts';
-import type { ServerLogins } from '../database/roles/authenticator.ts';
-import { describeFailure } from '../errors/explainFailure.ts';
-import { logFailure } from '../errors/logFailure.ts';
-import { StartupError } from '../errors/startupError.ts';
+import type { ServerLogins } from '../database/roles/roles.ts';
+import { describeFailure, logFailure, StartupError } from '../errors/errors.ts';
 import { buildGraph, type Graph } from '../graphql/schema/schema.ts';
 import type { Log } from '../log.ts';
-import { createResources, type Resources } from '../service/resources.ts';
-import { requireSecretKey, secretKeys } from '../service/secretKey.ts';
+import { createResources, type Resources, requireSecretKey, secretKeys } from '../service/openConnections.ts';
 import { startWebhooks } from '../webhooks/startWebhooks.ts';
 
 /**

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
 import { type Config, type DatabaseConfig, requireSetting } from '../config.ts';
-import { StartupError } from '../errors/startupError.ts';
+import { StartupError } from '../errors/errors.ts';
 import { createLog, type Log } from '../log.ts';
 import { createDataDirectory, findFullDisk, lockDataDirectory } from './embedded/dataDirectory.ts';
 import {
@@ -14,7 +14,7 @@ import {
 } from './embedded/embedded.ts';
 import { migrate, migrationsAreCurrent } from './migrations/migrate.ts';
 import { withOwnerPool } from './pool/pools.ts';
-import { withClient } from './pool/withClient.ts';
+import { withClient } from './pool/transactions.ts';
 
 /**
  * The database of a command; the embedded one is started for it unless it runs already.

@@ -1,23 +1,37 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { isRetryable } from '../database/pool/unavailable.ts';
+import { createFairQueue } from 'fair-queue';
+import type { Pool } from 'pg';
+import type { GraphQLSchema, OperationTypeNode } from 'postgraphile/graphql';
+import type { Config } from '../config.ts';
+import { DatabaseUnavailable, isRetryable } from '../database/pool/unavailable.ts';
+import { chooseEncoding } from '../http/compression.ts';
 import { requestIdOf } from '../http/middleware.ts';
-import { createBodyReader, untilClosed } from '../http/requestBody.ts';
-import { fieldsOf, type RequestFields } from '../observability/requestFields.ts';
+import { createBodyReader, untilClosed, weighJson } from '../http/requestBody.ts';
+import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
-import { createReplicaTokenVerifier } from '../replica/writtenLsn.ts';
-import { identifyCaller, resumeQueued } from '../scheduling/caller.ts';
-import { createTokenVerifier, InvalidTokenError } from '../token/accessTokens.ts';
-import { readBearer } from '../token/bearer.ts';
-import type { StoredOperations } from './document/storedOperations.ts';
-import { createRequestExecution, type Received, type RequestExecutionOptions } from './executeRequest.ts';
+import { createReplicaQueries, createReplicaTokenVerifier, type Replica } from '../replica/watchReplica.ts';
+import { callerPath, identifyCaller, refusedAs, resumeQueued, withoutPermit } from '../scheduling/caller.ts';
+import { systemClock } from '../scheduling/clock.ts';
+import { inTurn, inTurnIfLong } from '../scheduling/turns.ts';
+import { type AccessToken, createTokenVerifier, InvalidTokenError, readBearer } from '../token/accessTokens.ts';
+import type { Claims } from '../token/settings.ts';
+import { type CheckedArguments, checkArguments } from './document/arguments.ts';
+import { createDocumentReader, type PreparedDocument } from './document/document.ts';
+import { DocumentError } from './document/documentError.ts';
+import { limitExceeded } from './document/limitExceeded.ts';
+import { createAllowlist, createPersistedQueryCache } from './document/persisted.ts';
+import { checkStoredOperations, type StoredOperations } from './document/storedOperations.ts';
+import { declaredVariables, refuseInexactNumbers } from './document/variables.ts';
 import type { Answer } from './execution/answer.ts';
-import { limitIntrospection } from './execution/introspection.ts';
-import { unauthenticated } from './request/errorResponse.ts';
-import { negotiate } from './request/negotiate.ts';
-import { createRequestParser } from './request/parseRequest.ts';
-import { createAnswerSender } from './request/sendAnswer.ts';
+import { createExecution, type ExecutionOptions } from './execution/execute.ts';
+import { createIntrospectionCache, isIntrospection, limitIntrospection } from './execution/introspection.ts';
+import { isExpensive } from './offload/isExpensive.ts';
+import type { OffloadThread } from './offload/OffloadThread.ts';
+import { type GraphqlRequest, RequestError, readIdempotencyKey, readRequest } from './request/request.ts';
+import { createAnswerSender, negotiate, unauthenticated, wantsEvents } from './request/response.ts';
+import { createStreamServer } from './stream/serveStreams.ts';
 
-export type EndpointOptions = RequestExecutionOptions & {
+type EndpointOptions = RequestExecutionOptions & {
   /** Null when any document is answered. */
   operations: StoredOperations | null;
 };
@@ -83,3 +97,182 @@ export function createEndpoint(options: EndpointOptions) {
     endStreams,
   };
 }
+
+type RequestExecutionOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> & {
+  config: Config;
+  /** Token introspection. */
+  oauthPool: Pool;
+  /** Null when the primary answers every request. */
+  replica: Replica | null;
+  offload: OffloadThread;
+};
+
+/** Validates an authenticated request and executes it: in this thread, in the offload thread, or as a stream. */
+function createRequestExecution(options: RequestExecutionOptions, parser: RequestParser) {
+  const { config, oauthPool, replica, offload, log } = options;
+  const queries = replica && createReplicaQueries(replica, oauthPool, log);
+  const executeOperation = createExecution({ ...options, replicaPool: replica?.pool ?? null });
+  const introspected = createIntrospectionCache();
+  const streams = createStreamServer(options);
+  const withWriterPermit = createWriterPermits(config);
+  const checkOperation = createCheck(options);
+
+  /** @returns null when a stream has answered */
+  const execute = async (
+    { request, response, body, requestId, signal }: Received,
+    token: AccessToken | null,
+    fields: RequestFields,
+    introspection: ParsedRequest | null,
+  ): Promise<Answer | null> => {
+    const claims = token?.claims ?? null;
+    const parsed = introspection ?? (await parser.parse(request, body, claims));
+    const { parameters, prepared } = parsed;
+    const { variables } = parameters;
+    const kind = prepared.operation.operation;
+    refuseGet(request, kind);
+    fields.operationType = kind;
+    fields.operation = prepared.operation.name?.value ?? 'anonymous';
+    const checked = await checkOperation(parsed, parser.hidesNames(claims));
+    const isQuery = kind === 'query';
+    const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
+    const idempotencyKey = kind !== 'mutation' || !token ? null : readIdempotencyKey(request, prepared, variables);
+    const operation = { ...checked, prepared, variables, token, requestId, replicaLsns, idempotencyKey, signal };
+    if (kind === 'subscription') {
+      await streams.serve(request, response, operation);
+      return null;
+    }
+    const run = () =>
+      isExpensive(operation)
+        ? traced('execute elsewhere', () =>
+            offload.execute(operation, wantsEvents(response) ? null : chooseEncoding(request)),
+          )
+        : introspected(prepared, () => executeOperation(operation));
+    const answering = isQuery ? run() : withWriterPermit(run, signal);
+    // Read-your-writes: recorded before the answer is sent, even if the mutation failed.
+    const answered = await answering.finally(() => isQuery || !token || queries?.afterWrite(token, requestId));
+    parser.store(parameters, claims);
+    return answered;
+  };
+
+  return { execute, endStreams: streams.close };
+}
+
+type Received = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+  readonly requestId: RequestId;
+  readonly signal: AbortSignal;
+};
+
+function refuseGet({ method }: IncomingMessage, kind: OperationTypeNode): void {
+  if (method === 'GET' && kind !== 'query')
+    throw new RequestError(`Send a ${kind} by POST.`, { status: 405, headers: { Allow: 'POST' } });
+}
+
+/** Validates the variables and arguments: of a long body, such as a sync's, in a turn of its own. */
+function createCheck({ config, graph, secrets }: RequestExecutionOptions) {
+  const maxRows = config.limits.rows;
+  /** @throws {DocumentError} */
+  return async ({ parameters, prepared, costMs }: ParsedRequest, hidesNames: boolean) => {
+    const check = (): CheckedArguments => {
+      refuseInexactNumbers(prepared, parameters.inexactNumbers);
+      const checked = checkArguments(graph.schema, prepared, parameters.variables, secrets, hidesNames);
+      if (checked.writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
+      return checked;
+    };
+    return inTurnIfLong(costMs, check);
+  };
+}
+
+/**
+ * Limits the connections that the mutations of one tenant hold at once.
+ * Mutations may wait for each other's row locks, and hold their connections meanwhile.
+ */
+function createWriterPermits({ poolSize, poolWaitMs }: Config) {
+  const writers = createFairQueue(
+    {
+      slots: Number.POSITIVE_INFINITY,
+      slotsPerTenant: Math.max(2, Math.floor(shareOfWriters * poolSize)),
+      maxWaiting: maxWaitingWriters,
+      waitMs: poolWaitMs,
+    },
+    systemClock,
+  );
+  return async (execute: () => Promise<Answer>, signal: AbortSignal): Promise<Answer> => {
+    // Tenants compete for nothing here, so that the cost does not matter.
+    const piece = { path: callerPath(), costMs: 1, signal };
+    const permit = await withoutPermit(() => writers.acquire(piece)).catch(
+      refusedAs((cause) => new DatabaseUnavailable({ cause })),
+    );
+    return execute().finally(() => permit.release());
+  };
+}
+
+/**
+ * The share of the connections that mutations of one tenant may hold.
+ * With two of ten they waited for each other's commits.
+ */
+const shareOfWriters = 0.4;
+/** A waiting request keeps its document in memory. */
+const maxWaitingWriters = 200;
+
+/** Its variables are those that the operation declares. */
+export type ParsedRequest = {
+  readonly parameters: GraphqlRequest;
+  readonly prepared: PreparedDocument;
+  /** The time in milliseconds that checking its values takes at most. */
+  readonly costMs: number;
+};
+
+export type RequestParser = ReturnType<typeof createRequestParser>;
+
+/**
+ * Reads the parameters of requests, and their documents by text or id.
+ *
+ * @throws {ConfigError} when a stored operation does not fit the schema
+ */
+export function createRequestParser(schema: GraphQLSchema, config: Config, operations: StoredOperations | null) {
+  const readDocument = createDocumentReader(schema, config.limits);
+  if (operations) checkStoredOperations(operations, readDocument);
+  const persisted = operations ? createAllowlist(operations) : createPersistedQueryCache();
+
+  /** Whether errors suggest no names: without a token, or when not everyone may read the schema. */
+  const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
+
+  const parse = async (request: IncomingMessage, body: Buffer, claims: Claims | null): Promise<ParsedRequest> => {
+    const weight = weighJson(body);
+    const parameters = await inTurnIfLong(weight.costMs, () => readRequest(request, body, weight));
+    const query = persisted.find(parameters, claims);
+    const read = () => traced('read document', () => readDocument(query, parameters.operationName, hidesNames(claims)));
+    const isLong = query.length > maxShortDocument && !readDocument.isKnown(query);
+    const prepared = isLong ? await inTurn(msOfCharacter * query.length, read) : read();
+    const variables = declaredVariables(parameters.variables, prepared.operation);
+    return { parameters: { ...parameters, variables }, prepared, costMs: weight.costMs };
+  };
+
+  return {
+    hidesNames,
+    parse,
+
+    /** The request if it is only introspection, which needs no token. */
+    async parseIntrospection(request: IncomingMessage, body: Buffer): Promise<ParsedRequest | null> {
+      if (!config.publicIntrospection) return null;
+      try {
+        const parsed = await parse(request, body, null);
+        return isIntrospection(parsed.prepared) ? parsed : null;
+      } catch (error) {
+        if (error instanceof RequestError || error instanceof DocumentError) return null;
+        throw error;
+      }
+    },
+
+    /** Stores the document of a successful request under its id. */
+    store: persisted.store,
+  };
+}
+
+/** In characters. To parse and validate a longer document is a piece of work of its own in a turn of the event loop. */
+export const maxShortDocument = 500;
+
+export const msOfCharacter = 5e-4;

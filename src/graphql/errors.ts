@@ -5,12 +5,10 @@ import { SafeError } from 'postgraphile/grafast';
 import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
 import { baseOf } from '../../plugins/baseOf.ts';
 import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constraintRules.ts';
-import { isStalePlan } from '../database/driver/isStalePlan.ts';
-import { logUnavailable } from '../database/pool/logUnavailable.ts';
-import { isUnavailable } from '../database/pool/unavailable.ts';
+import { isStalePlan } from '../database/driver/driver.ts';
+import { isUnavailable, logUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
-import { isDue } from '../observability/isDue.ts';
-import type { RequestId } from '../observability/requestFields.ts';
+import { isDue, type RequestId } from '../observability/requestFields.ts';
 import {
   argumentNamed,
   argumentOfType,

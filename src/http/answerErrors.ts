@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
-import { logUnavailable } from '../database/pool/logUnavailable.ts';
-import { isRetryable } from '../database/pool/unavailable.ts';
+import { isRetryable, logUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
 import { requestIdOf } from './middleware.ts';
 import { isOfAuthzen, isOfGraphql, spellingOf } from './requestTarget.ts';

@@ -10,8 +10,7 @@ import {
 } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as delay, setImmediate as nextIteration } from 'node:timers/promises';
-import { hasCode } from '../errors/hasCode.ts';
-import { StartupError } from '../errors/startupError.ts';
+import { hasCode, StartupError } from '../errors/errors.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { type Refusal, refusalFor } from './answerErrors.ts';
 import { limitSendBuffers, serializePipelined } from './connections.ts';

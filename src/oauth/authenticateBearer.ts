@@ -3,9 +3,8 @@ import type { Pool } from 'pg';
 import { requestIdOf } from '../http/middleware.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { identifyCaller } from '../scheduling/caller.ts';
-import { type Bearer, bearerChallenge, bearerProblems, readBearer } from '../token/bearer.ts';
-import type { Claims } from '../token/claims.ts';
-import { verifyBearer } from '../token/verify.ts';
+import { type Bearer, bearerChallenge, bearerProblems, readBearer, verifyBearer } from '../token/accessTokens.ts';
+import type { Claims } from '../token/settings.ts';
 import { OAuthError } from './errors.ts';
 
 /** Sets `request.oauthClaims` from the bearer token in the header, or refuses with 401 (RFC 6750). */

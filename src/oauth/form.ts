@@ -1,4 +1,4 @@
-import { invalidRequest } from './errors.ts';
+import { invalidRequest, type OAuthError } from './errors.ts';
 
 /** A form's names and values in the order sent. */
 export type Form = readonly (readonly [name: string, value: string])[];
@@ -36,4 +36,14 @@ export function decode(encoded: string): string {
   }
   if (decoded.includes('\0')) throw invalidRequest('A parameter contains the character U+0000.');
   return decoded;
+}
+
+/** A rule that must hold, its source, and the answer when it does not hold. */
+export type Check<T> = readonly [source: string, holds: (subject: T) => boolean, refusal: () => OAuthError];
+
+/** Throws the refusal of the first rule that does not hold. */
+export function refuse<T>(checks: readonly Check<T>[], subject: T): void {
+  for (const [, holds, refusal] of checks) {
+    if (!holds(subject)) throw refusal();
+  }
 }

@@ -1,5 +1,5 @@
 import { isScope, type Scope, scopesInWords } from '../token/scopes.ts';
-import type { Application } from './client/application.ts';
+import type { Application } from './client.ts';
 import { invalidScope, unauthorizedClient } from './errors.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 import type { RequestId } from '../observability/requestFields.ts';
-import { requireOwnService } from '../token/requireOwnService.ts';
+import { requireOwnService } from '../token/accessTokens.ts';
 import { oauthSettings } from '../token/settings.ts';
 import { inTransaction } from '../token/transaction.ts';
 import { OAuthError } from './errors.ts';

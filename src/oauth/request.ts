@@ -1,7 +1,6 @@
-import type { Claims } from '../token/claims.ts';
-import type { Authorization } from './authorize/readAuthorization.ts';
-import type { Person } from './authorize/sessions.ts';
-import type { Client } from './client/authenticateClient.ts';
+import type { Claims } from '../token/settings.ts';
+import type { Authorization, Person } from './authorize/sessions.ts';
+import type { Client } from './client.ts';
 
 declare global {
   namespace Express {

@@ -1,23 +1,26 @@
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
 import type { Secrets } from '../crypto/secrets.ts';
-import { allowOnly } from './allowOnly.ts';
+import { scopeNames } from '../token/scopes.ts';
 import { authenticateBearer } from './authenticateBearer.ts';
-import { createAuthenticateUser } from './authenticateUser.ts';
-import { type AuthorizeContext, createAuthorizeRouter } from './authorize/authorizeRouter.ts';
-import { authenticateClient } from './client/authenticateClient.ts';
+import { type AuthorizeContext, createAuthorizeRouter } from './authorize/authorize.ts';
+import { authenticateClient } from './client.ts';
+import { allowOnly, handleErrors } from './errors.ts';
 import { legacyQueryCredentials } from './grants/externalAuthenticationToken.ts';
-import { handleErrors } from './handleErrors.ts';
-import { describeServer } from './metadata.ts';
+import { createTokenExchange, grantTypes } from './grants/grants.ts';
 import { readParameters, refuseQueryCredentials } from './parameters.ts';
-import { createPasswords, type PasswordCost } from './passwords.ts';
-import { createThrottle, type ThrottledBy, type ThrottleLimits } from './throttle/createThrottle.ts';
-import { authenticateCaller, introspect, type UserIdOf } from './token/introspect.ts';
+import { createAuthenticateUser, createPasswords, type PasswordCost } from './passwords.ts';
+import { createThrottle, type ThrottledBy, type ThrottleLimits } from './throttle.ts';
+import {
+  authenticateCaller,
+  describeBearer,
+  introspect,
+  refuseBadParameters,
+  refuseWrongClient,
+  type UserIdOf,
+} from './token/introspect.ts';
 import { revoke, revokeBearer } from './token/revoke.ts';
-import { refuseBadParameters, refuseWrongClient } from './token/tokenChecks.ts';
-import { createTokenExchange } from './token/tokenExchange.ts';
-import { describeBearer } from './token/tokenInfo.ts';
 
-export type OauthContext = Omit<AuthorizeContext, 'throttle' | 'authenticateUser'> & {
+type OauthContext = Omit<AuthorizeContext, 'throttle' | 'authenticateUser'> & {
   secrets: Secrets;
   config: { throttle: ThrottleLimits; passwordCost: PasswordCost };
   userIdOf: UserIdOf;
@@ -55,4 +58,28 @@ export function createOauthRouter(context: OauthContext): Router {
   router.route('/.well-known/oauth-authorization-server').get(describeServer(url)).all(allowOnly('GET', 'HEAD'));
   router.use(throttle.countFailures, handleErrors(log));
   return router;
+}
+
+/** `GET /.well-known/oauth-authorization-server` (RFC 8414), generated from the implementation. */
+function describeServer(url: string): RequestHandler {
+  const client = ['client_secret_basic', 'client_secret_post'];
+  const metadata = {
+    issuer: url,
+    authorization_endpoint: `${url}/oauth/authorize`,
+    token_endpoint: `${url}/oauth/token`,
+    revocation_endpoint: `${url}/oauth/revoke`,
+    introspection_endpoint: `${url}/oauth/introspect`,
+    scopes_supported: scopeNames,
+    response_types_supported: ['code'],
+    response_modes_supported: ['query'],
+    grant_types_supported: grantTypes,
+    code_challenge_methods_supported: ['S256'],
+    authorization_response_iss_parameter_supported: true,
+    token_endpoint_auth_methods_supported: [...client, 'none'],
+    revocation_endpoint_auth_methods_supported: [...client, 'none'],
+    introspection_endpoint_auth_methods_supported: [...client, 'Bearer'],
+  };
+  return (_request, response) => {
+    response.json(metadata);
+  };
 }

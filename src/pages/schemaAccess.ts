@@ -1,10 +1,9 @@
 import type { RequestHandler, Response } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from '../config.ts';
-import { unauthenticated } from '../graphql/request/errorResponse.ts';
+import { unauthenticated } from '../graphql/request/response.ts';
 import { requestIdOf } from '../http/middleware.ts';
-import { type Bearer, readBearer } from '../token/bearer.ts';
-import { verifyBearer } from '../token/verify.ts';
+import { type Bearer, readBearer, verifyBearer } from '../token/accessTokens.ts';
 
 /**
  * Requires the right to read the schema, by the rule for introspection.

@@ -1,7 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Grant, Unit, User, UserOutline } from './document.ts';
-import type { Path, Problem } from './problem.ts';
-import { type Entry, forRows } from './rows.ts';
+import { type Entry, forRows, type Path, type Problem } from './rows.ts';
 import type { ExistingUser } from './users.ts';
 
 /** Finds units that users refer to, but neither the document nor the database has. */

@@ -1,10 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { ClientBase } from 'pg';
-import { hashToken } from '../token/format.ts';
+import { hashToken } from '../token/accessTokens.ts';
 import { defaultScopes, scopesOf } from '../token/scopes.ts';
 import type { Application } from './document.ts';
-import type { Problem } from './problem.ts';
-import { type Entry, forRows } from './rows.ts';
+import { type Entry, forRows, type Problem } from './rows.ts';
 
 /** An application that the database already has, found by its client id. */
 export type ExistingApplication = {

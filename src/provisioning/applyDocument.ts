@@ -1,21 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientBase, DatabaseError, type Pool } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
-import { ownerTransaction } from '../database/pool/runTransaction.ts';
+import { ownerTransaction } from '../database/pool/transactions.ts';
 import type { Passwords } from '../oauth/passwords.ts';
 import { findAccessProblems, writeAccess } from './access.ts';
 import { findApplicationProblems, readApplications, writeApplications } from './applications.ts';
 import { findCardProblems, writeCards } from './cards.ts';
-import { type Document, type Outline, parseDocument } from './document.ts';
-import { findDuplicates } from './findDuplicates.ts';
+import { type Document, findDuplicates, type Outline, parseDocument, unitPath } from './document.ts';
 import { lockOrganizations, writeOrganizations } from './organizations.ts';
-import { writePasswords } from './passwords.ts';
-import { ProvisioningError } from './problem.ts';
-import type { Report } from './report.ts';
-import { entriesOf } from './rows.ts';
+import { entriesOf, ProvisioningError, type Report } from './rows.ts';
 import { writeUnits } from './units.ts';
-import { unitPath } from './unitTree.ts';
-import { findUserProblems, readUsers, writeUsers } from './users.ts';
+import { findUserProblems, readUsers, writePasswords, writeUsers } from './users.ts';
 
 export type ApplyOptions = {
   secrets: Secrets;

@@ -1,9 +1,6 @@
 import type { ClientBase } from 'pg';
 import type { Card, User, UserOutline } from './document.ts';
-import type { Path, Problem } from './problem.ts';
-import type { Report } from './report.ts';
-import { type Entry, forRows } from './rows.ts';
-import { sync } from './sync.ts';
+import { type Entry, forRows, type Path, type Problem, type Report, sync } from './rows.ts';
 import type { ExistingUser } from './users.ts';
 
 /** Problems of cards: values for readers that other cards of the organization already have, and another type. */

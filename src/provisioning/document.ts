@@ -2,8 +2,7 @@ import { z } from 'zod';
 import { mobileAppGrants } from '../oauth/grants/grants.ts';
 import { scopeNames } from '../token/scopes.ts';
 import * as fields from './fields.ts';
-import { type Problem, ProvisioningError } from './problem.ts';
-import { flattenUnits, isObject, type UnitOf } from './unitTree.ts';
+import { formatPath, type Path, type Problem, ProvisioningError } from './rows.ts';
 
 /**
  * Reads a provisioning document (docs/provisioning.md). Unknown keys are problems, too.
@@ -239,3 +238,129 @@ function toProblems(issue: z.core.$ZodIssue): Problem[] {
   if (issue.code !== 'unrecognized_keys') return [{ path: issue.path, message: issue.message }];
   return issue.keys.map((key) => ({ path: [...issue.path, key], message: 'is not known' }));
 }
+
+/**
+ * Duplicates within one document: the second place is the problem, and names the first.
+ * E-mail addresses are compared without regard to case, everything else exactly.
+ */
+export function findDuplicates({ organizations }: Outline): Problem[] {
+  const problems: Problem[] = [];
+  const once = () => {
+    const places = new Map<string, Path>();
+    return (value: string | null | undefined, path: Path) => {
+      if (value === null || value === undefined) return;
+      const first = places.get(value);
+      if (first) problems.push({ path, message: `must not be that of ${formatPath(first)}` });
+      else places.set(value, path);
+    };
+  };
+
+  const seeOrganization = once();
+  const seeClientId = once();
+  for (const [index, organization] of organizations.entries()) {
+    const path = ['organizations', index];
+    seeOrganization(organization.name, [...path, 'name']);
+
+    for (const [position, { clientId }] of organization.applications.entries()) {
+      seeClientId(clientId, [...path, 'applications', position, 'clientId']);
+    }
+    const seeUnit = once();
+    for (const unit of organization.units) {
+      seeUnit(unit.externalIdentifier, [...path, 'units', ...unitPath(unit), 'externalIdentifier']);
+    }
+    const [seeUser, seeEmail, seeToken] = [once(), once(), once()];
+    const [seeIdentifier, seeChip, seeBeacon] = [once(), once(), once()];
+    for (const [position, user] of organization.users.entries()) {
+      const userPath = [...path, 'users', position];
+      seeUser(user.externalIdentifier, [...userPath, 'externalIdentifier']);
+      seeEmail(user.email?.toLowerCase(), [...userPath, 'email']);
+      seeToken(user.externalAuthenticationToken, [...userPath, 'externalAuthenticationToken']);
+      problems.push(...findTwoTimes(user.accessibleUnits, [...userPath, 'accessibleUnits']));
+      const seeCard = once();
+      for (const [cardPosition, card] of user.cards.entries()) {
+        if (!card) continue;
+        const cardPath = [...userPath, 'cards', cardPosition];
+        if (card.externalIdentifier === undefined) seeCard(`${card.type} ${card.name}`, [...cardPath, 'name']);
+        seeIdentifier(card.externalIdentifier, [...cardPath, 'externalIdentifier']);
+        if (card.type === 'NfcCard') seeChip(card.nfcIdentifier, [...cardPath, 'nfcIdentifier']);
+        if (card.type === 'BeaconCard')
+          seeBeacon(`${card.proximityUuid} ${card.major} ${card.minor}`, [...cardPath, 'proximityUuid']);
+      }
+    }
+  }
+  return problems;
+}
+
+/** A user, a unit and a source have one grant, which has one time. Twice the same is harmless. */
+function findTwoTimes(grants: readonly (Grant | undefined)[], path: Path): Problem[] {
+  const first = new Map<string, { position: number; times: string }>();
+  return grants.flatMap((grant, position) => {
+    if (!grant) return [];
+    const key = JSON.stringify([grant.unit, grant.source ?? null]);
+    const times = JSON.stringify([grant.validFrom, grant.validUntil]);
+    const known = first.get(key);
+    if (!known) first.set(key, { position, times });
+    return known && known.times !== times
+      ? [{ path: [...path, position], message: `must not be that of ${formatPath([...path, known.position])}` }]
+      : [];
+  });
+}
+
+/** A unit of the document in the flat list: after its parent, and level by level. */
+export type UnitOf<T> = T & {
+  readonly parent: UnitOf<T> | null;
+  /** The position among its siblings in the document. */
+  readonly position: number;
+  /** 1 at the top. */
+  readonly depth: number;
+};
+
+/** No real tree is deeper; each level takes a statement or two. */
+export const maxUnitDepth = 1000;
+
+/**
+ * Flattens nested `children` level by level, without recursion: a deep tree overflows no stack.
+ *
+ * @param read turns a unit without its children into its fields; it calls `report` with each problem
+ */
+export function flattenUnits<T extends object>(
+  tree: unknown,
+  read: (unit: unknown, report: (path: Path, message: string) => void) => T,
+): { units: UnitOf<T>[]; problems: Problem[] } {
+  const units: UnitOf<T>[] = [];
+  const problems: Problem[] = [];
+  const readList = (list: unknown, parent: UnitOf<T> | null) => {
+    const depth = parent ? parent.depth + 1 : 1;
+    if (!Array.isArray(list)) {
+      problems.push({ path: childrenPath(parent), message: 'must be an array' });
+    } else if (depth > maxUnitDepth && list.length > 0) {
+      problems.push({ path: unitPath(parent).slice(0, 1), message: `units are nested at most ${maxUnitDepth} deep` });
+    } else {
+      for (const [position, element] of list.entries()) {
+        const { children, ...fields } = isObject(element) ? element : {};
+        const report = (below: Path, message: string) =>
+          problems.push({ path: [...childrenPath(parent), position, ...below], message });
+        const unit = { ...read(isObject(element) ? fields : element, report), parent, position, depth };
+        units.push(unit);
+        if (children !== undefined) pending.push([children, unit]);
+      }
+    }
+  };
+
+  const pending: [unknown, UnitOf<T> | null][] = [[tree, null]];
+  // The list grows while the loop reads it.
+  for (const [list, parent] of pending) readList(list, parent);
+  return { units, problems };
+}
+
+/** The place of a unit below `units`, such as `[0].children[1]`. */
+export function unitPath(unit: UnitOf<object> | null): Path {
+  const path: PropertyKey[] = [];
+  for (let at = unit; at; at = at.parent) path.unshift(...(at.parent ? ['children', at.position] : [at.position]));
+  return path;
+}
+
+export const childrenPath = (parent: UnitOf<object> | null): Path => (parent ? [...unitPath(parent), 'children'] : []);
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,9 +1,6 @@
 import type { ClientBase } from 'pg';
-import type { Unit } from './document.ts';
-import type { Report } from './report.ts';
-import type { Entry } from './rows.ts';
-import { sync } from './sync.ts';
-import type { UnitOf } from './unitTree.ts';
+import type { Unit, UnitOf } from './document.ts';
+import { type Entry, type Report, sync } from './rows.ts';
 
 /**
  * Adds units, moves and renames those that differ; parents are written before their children.

@@ -1,10 +1,8 @@
 import type { ClientBase } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
+import type { Passwords } from '../oauth/passwords.ts';
 import type { User, UserOutline } from './document.ts';
-import type { Problem } from './problem.ts';
-import type { Report } from './report.ts';
-import { type Entry, forRows } from './rows.ts';
-import { sync } from './sync.ts';
+import { type Entry, forRows, type Problem, type Report, sync } from './rows.ts';
 
 /**
  * A user of the document as the database has it, or will have it.
@@ -129,3 +127,39 @@ function sealFor(userId: string, token: string, organizationId: string, secrets:
   const ciphertext = secrets.seal(token, { organizationId, userId }).toString('hex');
   return JSON.stringify({ userId, ciphertext, hash: secrets.lookupHash(token, organizationId).toString('hex') });
 }
+
+/** Sets the password of users without one; existing ones stay. Each takes a moment and 64 MiB. */
+export async function writePasswords(
+  client: ClientBase,
+  users: readonly Entry<User>[],
+  existing: readonly ExistingUser[],
+  passwords: Passwords,
+  report: Report,
+): Promise<void> {
+  const missing = users.flatMap(({ organizationId, value: { password } }, index) => {
+    const user = existing[index];
+    return user && !user.has_password && password !== undefined ? [{ organizationId, userId: user.id, password }] : [];
+  });
+  for (let start = 0; start < missing.length; start += parallelHashes) {
+    const batch = missing.slice(start, start + parallelHashes);
+    const rows = await Promise.all(
+      batch.map(async ({ organizationId, userId, password }) => ({
+        organization_id: organizationId,
+        user_id: userId,
+        password_hash: await passwords.hash(password),
+      })),
+    );
+    await forRows(client, rows, setPasswords);
+    report(start + batch.length, missing.length, 'passwords set');
+  }
+}
+
+/** Each hash uses all cores already; a few at once keep them busy. */
+const parallelHashes = 4;
+
+const setPasswords = `
+  insert into oauth.credentials (organization_id, user_id, password_hash)
+  select organization_id, user_id, password_hash
+  from jsonb_to_recordset($1) as given (organization_id uuid, user_id uuid, password_hash text)
+  on conflict on constraint credentials_pkey do update set password_hash = excluded.password_hash
+  where credentials.password_hash is null`;

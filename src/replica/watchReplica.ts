@@ -1,8 +1,22 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Pool } from 'pg';
+import { DatabaseError, Pool } from 'pg';
+import type { Precondition } from '../database/driver/driver.ts';
 import { createPool, type EvictablePool, type PoolSettings } from '../database/pool/pools.ts';
+import { isUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
+import type { RequestId } from '../observability/requestFields.ts';
 import { repeat } from '../repeat.ts';
+import {
+  type AccessToken,
+  claimColumns,
+  claimSource,
+  hashToken,
+  isToken,
+  type TokenVerifier,
+  verifiedToken,
+} from '../token/accessTokens.ts';
+import { type Claims, oauthSettings } from '../token/settings.ts';
+import { queryOnce } from '../token/transaction.ts';
 
 export type Replica = ReturnType<typeof watchReplica>;
 
@@ -176,3 +190,125 @@ const compareText = `
     current_setting('transaction_read_only')::bool as is_read_only,
     case when not pg_is_in_recovery() then $1::pg_lsn > pg_current_wal_insert_lsn() end as is_foreign,
     $1::pg_lsn >= $2::pg_lsn as has_reached`;
+
+// Read-your-writes on a replica, by a causal token: the LSN of a grant's last write, which the replica must have replayed.
+
+/** Verifies tokens at the primary, so that revocations take effect at once; reads the grant's LSN, too. */
+export function createReplicaTokenVerifier(pool: Pool, primary: Pool): TokenVerifier {
+  return async (token, requestId) => {
+    if (!isToken('access', token)) return null;
+    const hash = hashToken(token);
+    const { rows } = await queryOnce<Claims & { writtenLsn: string | null }>(primary, oauthSettings(null, requestId), {
+      name: 'verify_writer',
+      text: verifyText,
+      values: [hash],
+    });
+    if (!rows[0]) return null;
+    const { writtenLsn, ...claims } = rows[0];
+    return { ...verifiedToken(pool, claims, hash, requestId), writtenLsn };
+  };
+}
+
+const verifyText = `
+  select ${claimColumns}, oauth.written_lsn(organization_id, grant_id)::text as "writtenLsn"
+  from ${claimSource}`;
+
+/**
+ * Records the current LSN as that of the grant's last write. After it resolves, every server reads it.
+ * Coalesces: for each grant one update runs, perhaps too early for a later write, and one more waits.
+ */
+function createWriteRecorder(primary: Pool) {
+  const current = new Map<string, Promise<void>>();
+  const next = new Map<string, Promise<void>>();
+
+  const begin = (claims: Claims, requestId: RequestId): Promise<void> => {
+    const { grantId } = claims;
+    next.delete(grantId);
+    const recorded = recordNow(primary, claims, requestId).finally(() => {
+      if (current.get(grantId) === recorded) current.delete(grantId);
+    });
+    current.set(grantId, recorded);
+    return recorded;
+  };
+
+  return (claims: Claims, requestId: RequestId): Promise<void> => {
+    const { grantId } = claims;
+    const underWay = current.get(grantId);
+    if (!underWay) return begin(claims, requestId);
+    const following = next.get(grantId) ?? underWay.catch(() => undefined).then(() => begin(claims, requestId));
+    next.set(grantId, following);
+    return following;
+  };
+}
+
+async function recordNow(primary: Pool, claims: Claims, requestId: RequestId): Promise<void> {
+  const statement = { name: 'note_write', text: recordText, values: [claims.grantId] };
+  await queryOnce(primary, oauthSettings(claims.organizationId, requestId), statement, asyncCommit);
+}
+
+const recordText = 'update oauth.grants set written_lsn = pg_current_wal_insert_lsn() where id = $1';
+
+/**
+ * Asynchronous commit: visible at once. A crash may lose it, but then replicas must reach a newer LSN.
+ * Nothing is recorded for an organization that is not served here: another database has its grants then.
+ */
+const asyncCommit: Precondition = {
+  name: 'async_commit',
+  isPinned: true,
+  text: "select set_config('synchronous_commit', 'off', true), app_hidden.require_service(app_hidden.current_organization_id())",
+  values: [],
+};
+
+/** Minimum LSNs of a replica: one for all clients, and one for the client's own writes. */
+export type RequiredLsns = readonly [all: string, writer: string];
+
+/** Read-your-writes: a query goes to the replica only if that has the client's own writes. */
+export function createReplicaQueries(replica: Replica, primary: Pool, log: Log) {
+  const recordWriteLsn = createWriteRecorder(primary);
+
+  /** Resolves when each process answers this grant only from replicas that have the change. */
+  const afterWrite = async ({ claims }: AccessToken, requestId: RequestId) => {
+    try {
+      await recordWriteLsn(claims, requestId);
+    } catch (error) {
+      replica.invalidate();
+      const level = isUnavailable(error) ? 'debug' : 'error';
+      log[level]({ requestId, error }, 'write LSN not recorded, replica disabled until caught up');
+    }
+  };
+
+  return {
+    afterWrite,
+    /** Null when only the primary may answer. */
+    requiredLsns(token: AccessToken, requestId: RequestId): RequiredLsns | null {
+      const { writtenLsn } = token;
+      const all = replica.required();
+      if (all === null) return null;
+      if (writtenLsn) return [all, writtenLsn];
+      // The grant is new, and its client may know everything that was committed when it was issued.
+      void afterWrite(token, requestId);
+      return null;
+    },
+  };
+}
+
+/** The replica's results are discarded, and the primary answers instead. */
+export class ReplicaUnusableError extends Error {
+  override name = 'ReplicaUnusableError';
+}
+
+/** Runs before each transaction on a replica, and before its snapshot is taken. */
+export const requireReplayed = (lsns: RequiredLsns): Precondition => ({
+  name: 'require_replayed',
+  isPinned: true,
+  text: 'select app_hidden.require_replayed(greatest($1::pg_lsn, $2::pg_lsn))',
+  values: lsns,
+});
+
+/** Whether a statement that failed on a replica may succeed on the primary. */
+export function isRetryableOnPrimary(error: unknown): boolean {
+  return !(error instanceof DatabaseError && failsOnAnyServer.test(error.code ?? ''));
+}
+
+/** SQLSTATEs caused by a value, a privilege or a limit; see `presentError`. */
+const failsOnAnyServer = /^(22...|23...|42501|54000|57014|P0002)$/;

@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { RefusedError } from 'fair-queue';
 import type { Permit } from './admission.ts';
 import { type Clock, systemClock } from './clock.ts';
 
 /** The request context: the flow, permit and wait budget of the request for which work runs. */
-export type Caller = {
+type Caller = {
   /** Path of its flow: the organization of a verified token or client, or the address. */
   path: readonly string[];
   /** The request's share of the main thread. */
@@ -14,7 +15,7 @@ export type Caller = {
 };
 
 /** Wait budget, a deadline for waits only, in milliseconds. Concurrent waits spend it once. */
-export type WaitBudget = { leftMs: number; waits: number; waitsSince: number };
+type WaitBudget = { leftMs: number; waits: number; waitsSince: number };
 
 export const createWaitBudget = (leftMs: number): WaitBudget => ({ leftMs, waits: 0, waitsSince: 0 });
 
@@ -84,3 +85,10 @@ export async function withinWaitBudget<T>(awaited: Promise<T>, clock: Clock = sy
     if (--budget.waits === 0) budget.leftMs -= spentMs();
   }
 }
+
+/** For `catch`: throws what a queue has refused as the caller's error, and every other error as it is. */
+export const refusedAs =
+  (toError: (cause: RefusedError) => Error) =>
+  (error: unknown): never => {
+    throw error instanceof RefusedError ? toError(error) : error;
+  };

@@ -1,11 +1,10 @@
 import cluster from 'node:cluster';
 import type { RequestListener } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { styleText } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
 import { withOwnerPool } from '../database/pool/pools.ts';
-import { describeFailure } from '../errors/explainFailure.ts';
-import { logFailure } from '../errors/logFailure.ts';
-import { StartupError } from '../errors/startupError.ts';
+import { describeFailure, logFailure, StartupError } from '../errors/errors.ts';
 import { readStoredOperations } from '../graphql/document/storedOperations.ts';
 import { createListener, createRefusal } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
@@ -16,11 +15,9 @@ import type { Log } from '../log.ts';
 import { createMetrics } from '../observability/metrics/createMetrics.ts';
 import type { DemoAccess } from '../pages/demo.ts';
 import { pages } from '../pages/pages.ts';
+import type { DemoCredentials } from '../provisioning/demo.ts';
 import { type ComposedApp, composeApp } from './compose.ts';
-import { openConnections } from './openConnections.ts';
-import { lockEmbedded, openServerDatabase } from './openServerDatabase.ts';
-import { createResources } from './resources.ts';
-import { secretKeys } from './secretKey.ts';
+import { createResources, lockEmbedded, openConnections, openServerDatabase, secretKeys } from './openConnections.ts';
 import { showMetrics } from './serveMetrics.ts';
 
 export type Service = Awaited<ReturnType<typeof startService>>;
@@ -204,4 +201,57 @@ async function retryUntilReady(build: () => Promise<string | null>, signal: Abor
       return 'failed';
     });
   } while (reason !== null && !signal.aborted);
+}
+
+export type Started = {
+  /** The specification's `{base_url}`. */
+  url: string;
+  /** Whether the pages beside the API are served. */
+  explorers: boolean;
+  /** Unset with an external database. */
+  embedded: { cluster: string; demo: DemoCredentials; issueToken(): Promise<string | null> } | undefined;
+};
+
+/** The startup banner on stdout: the addresses, the demo's credentials, and a command that asks it. */
+export async function startupBanner({ url, explorers, embedded }: Started): Promise<string[]> {
+  return [
+    `Graph Query Service: ${url}`,
+    ...(explorers ? pages.map(({ title, path }) => `${title}: ${url}${path}`) : []),
+    ...(embedded ? embeddedLines(url, embedded, await embedded.issueToken()) : []),
+  ];
+}
+
+/** A line for each kind of credential, and one command. */
+function embeddedLines(
+  url: string,
+  { cluster, demo }: NonNullable<Started['embedded']>,
+  token: string | null,
+): string[] {
+  const { clientSecret, password, externalAuthenticationToken } = demo;
+  return [
+    `Database: an embedded PostgreSQL in ${cluster}, migrated, with the organization Demo`,
+    `Demo credentials of an application: client_id demo-backend, client_secret ${clientSecret}`,
+    `Demo credentials of a user: username ada@demo.test, password ${password}, client_id demo-mobile`,
+    `Demo credentials of a user's other system: external_authentication_token ${externalAuthenticationToken}, client_id demo-external`,
+    ...(token === null ? [] : [curl(url, token)]),
+  ];
+}
+
+/** A command that needs nothing but curl, from any folder. Its token is like that of `npm run -s token`. */
+function curl(url: string, token: string): string {
+  const json = JSON.stringify({ query: '{ app { name users(first: 3) { nodes { id fullName } } } }', variables: {} });
+  return `curl -s ${url}/graphql -H 'Authorization: Bearer ${token}' -H 'Content-Type: application/json' -d '${json}'`;
+}
+
+/** Colours what a person looks for. It has none unless stdout is a terminal, nor with `NO_COLOR`. */
+export function inColour(lines: readonly string[]): string {
+  const style = (format: Parameters<typeof styleText>[0], text: string) =>
+    styleText(format, text, { stream: process.stdout });
+  return lines
+    .map((line) => {
+      const [, label, value = ''] = /^([A-Z][^:]*: )(.*)$/.exec(line) ?? [];
+      if (label === undefined) return style('green', line);
+      return style('bold', label) + (value.startsWith('http') ? style('cyan', value) : value);
+    })
+    .join('\n');
 }

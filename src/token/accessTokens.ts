@@ -1,12 +1,14 @@
+import { hash, randomBytes } from 'node:crypto';
+import type { IncomingMessage } from 'node:http';
+import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { DatabaseError, type Pool } from 'pg';
-import type { Precondition } from '../database/driver/statement.ts';
-import type { RequestId } from '../observability/requestFields.ts';
-import type { Claims } from './claims.ts';
-import { hashToken, isToken } from './format.ts';
-import { graphSettings } from './settings.ts';
-import { queryOnce } from './transaction.ts';
-import { verifyTokenHash } from './verify.ts';
+import type { Precondition } from '../database/driver/driver.ts';
+import type { Log } from '../log.ts';
+import { noRequest, type RequestId } from '../observability/requestFields.ts';
+import { repeat } from '../repeat.ts';
+import { type Claims, graphSettings, oauthSettings } from './settings.ts';
+import { queryOnce, sent, type Use } from './transaction.ts';
 
 /** A request's token: its claims, and the check that they are in force. */
 export type AccessToken = {
@@ -130,3 +132,199 @@ type CachedTokenOptions = {
   /** Called when the check fails. */
   readonly onInvalid?: () => void;
 };
+
+/**
+ * Verifies an access token uncached: a revocation takes effect with the next request, everywhere.
+ * Null when it is unknown, malformed, expired or revoked, or its application or user is disabled or gone.
+ *
+ * @throws when the database does not answer
+ */
+export async function verifyBearer(pool: Pool, token: string, requestId: RequestId): Promise<Claims | null> {
+  return isToken('access', token) ? verifyTokenHash(pool, hashToken(token), requestId) : null;
+}
+
+/**
+ * Verifies a token by its hash, the only form that the database stores.
+ *
+ * @throws a database error for which `hasMoved` holds when the token's organization is not served here
+ */
+async function verifyTokenHash(pool: Pool, hash: Buffer, requestId: RequestId): Promise<Claims | null> {
+  const { rows } = await queryOnce<Claims>(pool, oauthSettings(null, requestId), {
+    name: 'verify_access_token',
+    text: `select ${claimColumns} from ${claimSource}`,
+    values: [hash],
+  });
+  return rows[0] ?? null;
+}
+
+/** The claims of the token whose hash is the first parameter. Fails if its organization is not served here. */
+export const claimSource = 'oauth.verify_access_token($1) as token, app_hidden.require_service(token.organization_id)';
+
+/** The columns of `oauth.verify_access_token`, by the names of {@link Claims}. */
+export const claimColumns = `
+  organization_id as "organizationId", application_id as "applicationId", client_id as "clientId", user_id as "userId",
+  grant_id as "grantId", scopes, created_at as "createdAt", expires_at as "expiresAt"`;
+
+/** The purposes of tokens. By the prefix, a person or a secret scanner recognizes a leaked one. */
+type TokenKind = keyof typeof prefixes;
+
+const prefixes = { access: 'gqs_at_', refresh: 'gqs_rt_', code: 'gqs_ac_' } as const;
+
+/** A new opaque token: prefix, 256 random bits in base64url, CRC-32; 56 characters of `b64token`. */
+export function createToken(kind: TokenKind, bits = randomBytes(32)): string {
+  const unchecked = prefixes[kind] + bits.toString('base64url');
+  return unchecked + checksum(unchecked);
+}
+
+/** Whether the text could be a token of this kind; a mistyped token is refused without a query. */
+export function isToken(kind: TokenKind, text: string): boolean {
+  if (text.length !== tokenLength || !text.startsWith(prefixes[kind])) return false;
+  return text.slice(-checksumLength) === checksum(text.slice(0, -checksumLength));
+}
+
+/** SHA-256, the only stored form of a token, code or client secret; unsalted, as these are random. */
+export function hashToken(token: string): Buffer {
+  return hash('sha256', token, 'buffer');
+}
+
+/** 4 bytes and 32 bytes in base64url. */
+const checksumLength = 6;
+const tokenLength = prefixes.access.length + 43 + checksumLength;
+
+function checksum(text: string): string {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(crc32(text));
+  return bytes.toString('base64url');
+}
+
+/** The bearer token of a request's Authorization headers. */
+export type Bearer =
+  | { readonly kind: 'token'; readonly token: string }
+  /** No Authorization header, or one of another scheme. */
+  | { readonly kind: 'missing' }
+  /** The scheme is Bearer but no token follows, or there is more than one header. */
+  | { readonly kind: 'malformed' }
+  /** `Bearer <ACCESS_TOKEN>`, as printed in the documentation. */
+  | { readonly kind: 'placeholder' };
+
+/**
+ * Reads the bearer token of a request (RFC 6750 section 2.1).
+ * There must be exactly one header `Authorization: Bearer <b64token>`, the scheme in any case. A token in a body or query is never read.
+ */
+export function readBearer(request: IncomingMessage): Bearer {
+  const headers = request.headersDistinct.authorization ?? [];
+  const [header] = headers;
+  if (header === undefined) return { kind: 'missing' };
+  if (headers.length > 1) return { kind: 'malformed' };
+  if (!/^bearer(?: |$)/i.test(header)) return { kind: 'missing' };
+  const token = /^bearer +([\w.~+/-]+=*)$/i.exec(header)?.[1];
+  if (token !== undefined) return { kind: 'token', token };
+  return { kind: /^bearer +<[^<>]*>$/i.test(header) ? 'placeholder' : 'malformed' };
+}
+
+/**
+ * The value of `WWW-Authenticate` for a 401 (RFC 6750 section 3).
+ * It has no error code when the request carried no bearer token at all, else `invalid_token`.
+ */
+export function bearerChallenge(kind: Bearer['kind']): string {
+  const realm = 'Bearer realm="graph-query-service"';
+  if (kind === 'missing') return realm;
+  return `${realm}, error="invalid_token", error_description="${bearerProblems[kind]}"`;
+}
+
+/** The same problems in words for a client's developer. */
+export const bearerProblems = {
+  token: 'The access token is unknown, expired or revoked.',
+  missing: 'This needs an access token: send the header Authorization: Bearer <access token>.',
+  malformed: 'Send exactly one header Authorization: Bearer <access token>.',
+  placeholder: 'Replace <ACCESS_TOKEN>, with its angle brackets, by an access token: POST /oauth/token issues them.',
+};
+
+/**
+ * Fencing token of a move: fails, first in a transaction, unless this database serves the organization of the claims.
+ * If it succeeds, a cut-over waits for the end of the transaction. Access tokens have the same in their own check.
+ */
+export const requireOwnService: Precondition = {
+  name: 'require_own_service',
+  isPinned: true,
+  text: 'select app_hidden.require_service(app_hidden.current_organization_id())',
+  values: [],
+};
+
+/** Deduplication: collects each text of a token's role once a day, for `audit unused`. */
+export function createUses() {
+  const noted: Readonly<Record<string, Set<string>>> = {
+    graph_app: new Set(),
+    graph_user: new Set(),
+    graph_basic: new Set(),
+  };
+  let day = '';
+  let notedCharacters = 0;
+  let uses: Use[] = [];
+  let characters = 0;
+
+  const note = (message: unknown) => {
+    const { role, text } = message as Use;
+    const texts = noted[role];
+    if (!texts || texts.has(text)) return;
+    // The text is noted the next time it runs: a client's many texts must not take more memory than this in between.
+    if (characters > maxCharacters) return;
+    texts.add(text);
+    uses.push({ role, text });
+    characters += text.length;
+    notedCharacters += text.length;
+  };
+  sent.subscribe(note);
+
+  return {
+    /** The uses since the last call. */
+    take(): readonly Use[] {
+      const today = new Date().toISOString().slice(0, 10);
+      // A forgotten text is noted once more.
+      if (today !== day || notedCharacters > maxNotedCharacters) {
+        for (const texts of Object.values(noted)) texts.clear();
+        notedCharacters = 0;
+      }
+      day = today;
+      const taken = uses;
+      uses = [];
+      characters = 0;
+      return taken;
+    },
+    /** For uses that could not be recorded: they are noted when they run again. */
+    forget(taken: readonly Use[]): void {
+      for (const { role, text } of taken) noted[role]?.delete(text);
+    },
+    stop: () => void sent.unsubscribe(note),
+  };
+}
+
+const maxCharacters = 200_000;
+const maxNotedCharacters = 2_000_000;
+
+/** Write-behind: adds new uses to audit.uses every ten seconds, and at the end. */
+export function startRecordingUses(pool: Pool, log: Log) {
+  const uses = createUses();
+  const record = async () => {
+    const taken = uses.take();
+    if (taken.length === 0) return;
+    try {
+      const values = [taken.map(({ role }) => role), taken.map(({ text }) => text)];
+      await queryOnce(pool, oauthSettings(null, noRequest), { text: 'select oauth.note_uses($1, $2)', values });
+    } catch (error) {
+      uses.forget(taken);
+      log.debug({ error }, 'what was used is not noted yet');
+    }
+  };
+  const recording = repeat(record, everyMs, everyMs);
+
+  return {
+    async stop(): Promise<void> {
+      await recording.stop();
+      uses.stop();
+      await record();
+    },
+  };
+}
+
+const everyMs = 10_000;

@@ -1,6 +1,5 @@
 import { noRequest, type RequestId } from '../observability/requestFields.ts';
-import type { Claims } from './claims.ts';
-import { roleOf, type ScopeRole } from './scopes.ts';
+import { roleOf, type Scope, type ScopeRole } from './scopes.ts';
 
 /**
  * The trust boundary: claims become the settings of one transaction, and policies read nothing else.
@@ -100,3 +99,16 @@ const reading = settingAll(
   'settings of a query',
   keys.filter((key) => !(key in writerSettings(noRequest, ''))),
 );
+
+/** The claims of a verified access token. They determine everything that a request may do. */
+export type Claims = {
+  readonly organizationId: string;
+  readonly applicationId: string;
+  readonly clientId: string;
+  /** The person; null for an application's own token. */
+  readonly userId: string | null;
+  readonly grantId: string;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: Date;
+  readonly expiresAt: Date;
+};

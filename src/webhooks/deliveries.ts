@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { FeedRow } from '../../plugins/changeFeed.ts';
 import type { Naming } from '../../plugins/changeNaming.ts';
 import { hasMoved } from '../database/pool/unavailable.ts';
-import { requireOwnService } from '../token/requireOwnService.ts';
+import { requireOwnService } from '../token/accessTokens.ts';
 import { workerSettings } from '../token/settings.ts';
 import { inTransaction, queryOnce } from '../token/transaction.ts';
 import type { Attempt } from './post.ts';

@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type Change, presentChange } from '../../plugins/ChangesPlugin.ts';
 import { toChange } from '../../plugins/changeFeed.ts';
@@ -18,8 +19,6 @@ import {
   type WebhookKey,
 } from './deliveries.ts';
 import { type Attempt, type PostOptions, post } from './post.ts';
-import { retryDelayMs } from './retryDelay.ts';
-import { signatureHeaders } from './sign.ts';
 
 export type SendOptions = {
   readonly pool: Pool;
@@ -112,8 +111,39 @@ const pastTense: Readonly<Record<string, string>> = { CREATE: 'created', UPDATE:
  * The payload. Its first two fields are those that Standard Webhooks recommend: `user.updated`.
  * What refers to others names them, since a receiver cannot ask for an object that was deleted.
  */
-export function bodyOf({ operation, typeName, id, fields, relatedIds, cursor, at }: Change): string {
+function bodyOf({ operation, typeName, id, fields, relatedIds, cursor, at }: Change): string {
   const type = `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}.${pastTense[operation]}`;
   const related = relatedIds.length > 0 ? { relatedIds } : {};
   return JSON.stringify({ type, timestamp: at, data: { operation, typeName, id, fields, ...related, cursor } });
 }
+
+/**
+ * The headers of a delivery (Standard Webhooks): an HMAC-SHA256 by each valid secret.
+ * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
+ *
+ * @param id the same in each attempt, so that a receiver recognizes a repetition
+ * @param secrets in the form for clients: `whsec_` and base64
+ */
+function signatureHeaders(id: string, at: Date, body: string, secrets: readonly string[]) {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const signatures = secrets.map((secret) => {
+    const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+    return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+  });
+  return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures.join(' ') };
+}
+
+const seconds = 1000;
+const minutes = 60 * seconds;
+const hours = 60 * minutes;
+
+const delays = [5 * seconds, 5 * minutes, 30 * minutes, 2 * hours, 5 * hours];
+const lastDelay = 10 * hours;
+
+/**
+ * The wait after the `attempts`th attempt, in milliseconds: exponential backoff with jitter.
+ * It is 5 s, 5 min, 30 min, 2 h, 5 h, then 10 h each time. Jitter adds up to a fifth, so that the deliveries of an outage do not all return
+ * at once.
+ */
+export const retryDelayMs = (attempts: number, random: () => number = Math.random): number =>
+  (delays[attempts - 1] ?? lastDelay) * (1 + random() / 5);

@@ -1,14 +1,12 @@
 import type { Worker } from 'node:cluster';
 import type { Config } from '../config.ts';
-import type { ServerLogins } from '../database/roles/authenticator.ts';
+import type { ServerLogins } from '../database/roles/roles.ts';
 import { listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
 import { readWorkerMetrics } from '../observability/metrics/workerMetrics.ts';
-import { lockEmbedded, openServerDatabase } from '../service/openServerDatabase.ts';
-import { createResources } from '../service/resources.ts';
-import { secretKeys } from '../service/secretKey.ts';
+import { createResources, lockEmbedded, openServerDatabase, secretKeys } from '../service/openConnections.ts';
 import { serveMetrics } from '../service/serveMetrics.ts';
-import type { Started } from '../service/startupBanner.ts';
+import type { Started } from '../service/service.ts';
 import { type WorkerEnd, WorkerFailed } from './followWorker.ts';
 import type { WorkerOrder } from './runWorker.ts';
 import { WorkerSlots } from './WorkerSlots.ts';

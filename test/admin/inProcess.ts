@@ -2,8 +2,7 @@ import { Readable } from 'node:stream';
 import { runAdmin } from '../../src/commands/admin/runAdmin.ts';
 import { reportFailure } from '../../src/commands/reportFailure.ts';
 import { ConfigError, loadConfig } from '../../src/config.ts';
-import { explainFailure } from '../../src/errors/explainFailure.ts';
-import { StartupError } from '../../src/errors/startupError.ts';
+import { explainFailure, StartupError } from '../../src/errors/errors.ts';
 import { testSecretKey } from '../support/service.ts';
 
 /** What a command printed and how it ended; `result` is its JSON. */

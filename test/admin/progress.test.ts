@@ -1,5 +1,5 @@
 import { createProgress, showMigrations } from '../../src/commands/progress.ts';
-import { migrationProgress } from '../../src/database/migrations/migrationProgress.ts';
+import { migrationProgress } from '../../src/database/migrations/runCommitted.ts';
 
 /** A terminal whose lines can be read, and a clock that is set by hand. */
 function open(isTTY: boolean) {

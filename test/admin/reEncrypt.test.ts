@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { reEncrypt } from '../../src/commands/admin/reEncrypt.ts';
-import { isCheckedKey, type SecretKeyCheck } from '../../src/crypto/secretKeyCheck.ts';
-import { createSecrets } from '../../src/crypto/secrets.ts';
+import { createSecrets, isCheckedKey, type SecretKeyCheck } from '../../src/crypto/secrets.ts';
 import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import { startTestService } from '../support/service.ts';
 import { until } from '../support/until.ts';

@@ -4,10 +4,10 @@ import { parseHead } from '../../src/commands/audit/history/head.ts';
 import { seal } from '../../src/commands/audit/history/seal.ts';
 import { verify } from '../../src/commands/audit/history/verify.ts';
 import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
-import { isWithoutTransaction } from '../../src/database/migrations/graphileMigrate.ts';
 import { preparePartitions } from '../../src/database/migrations/partitions.ts';
+import { isWithoutTransaction } from '../../src/database/migrations/runCommitted.ts';
 import { createLog } from '../../src/log.ts';
-import { purgeExpired } from '../../src/oauth/purge/purgeExpired.ts';
+import { purgeExpired } from '../../src/oauth/purge.ts';
 import { asAdministrator } from '../support/database.ts';
 
 /**

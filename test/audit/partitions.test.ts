@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { purgeExpired, type RunQuery } from '../../src/oauth/purge/purgeExpired.ts';
+import { purgeExpired, type RunQuery } from '../../src/oauth/purge.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { undone } from './support.ts';

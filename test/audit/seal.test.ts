@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { seal as sealDatabase } from '../../src/commands/audit/history/seal.ts';
-import { purgeExpired } from '../../src/oauth/purge/purgeExpired.ts';
+import { purgeExpired } from '../../src/oauth/purge.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import * as history from './sealed.ts';
 import { createSealed, insertCopy, isRename, rename, second } from './sealed.ts';

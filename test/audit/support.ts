@@ -1,8 +1,7 @@
 import type { Pool } from 'pg';
 import { runAudit } from '../../src/commands/audit/runAudit.ts';
 import { loadConfig } from '../../src/config.ts';
-import { describeFailure, explainFailure } from '../../src/errors/explainFailure.ts';
-import { StartupError } from '../../src/errors/startupError.ts';
+import { describeFailure, explainFailure, StartupError } from '../../src/errors/errors.ts';
 
 /** `npm run audit -- <args>` in this process, against one database. */
 export async function audit({ ownerUrl }: { ownerUrl: string }, ...args: string[]) {

@@ -1,7 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { createAuthzenEndpoints } from '../../src/authzen/endpoint.ts';
-import { evaluationPath } from '../../src/authzen/metadata.ts';
+import { createAuthzenEndpoints, evaluationPath } from '../../src/authzen/endpoint.ts';
 import { loadConfig } from '../../src/config.ts';
 import { createPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';

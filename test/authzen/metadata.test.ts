@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import express from 'express';
-import { createMetadataRouter } from '../../src/authzen/metadata.ts';
+import { createMetadataRouter } from '../../src/authzen/endpoint.ts';
 import type { GraphTest } from '../graphql/support.ts';
 import { shareService } from '../support/sharedService.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import { AuthzenError } from '../../src/authzen/errors.ts';
 import * as authzen from '../../src/authzen/readEvaluations.ts';
+import { AuthzenError } from '../../src/authzen/readEvaluations.ts';
 import { weighJson } from '../../src/http/requestBody.ts';
 import { isEvaluation, isEvaluations } from './schemas.ts';
 

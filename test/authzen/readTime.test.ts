@@ -1,4 +1,4 @@
-import { readTime } from '../../src/authzen/readTime.ts';
+import { readTime } from '../../src/authzen/readEvaluations.ts';
 
 it.each([
   ['1985-10-26T01:22-07:00', '1985-10-26T08:22:00.000000Z'],

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server } from 'node:net';
 import { Client, type PoolClient } from 'pg';
 import { toDriverUrl } from '../../src/connectionUrl.ts';
-import { cancelStatement } from '../../src/database/driver/cancelStatement.ts';
+import { cancelStatement } from '../../src/database/driver/driver.ts';
 import { certificateFile, serveTls } from '../support/serveTls.ts';
 import { until } from '../support/until.ts';
 import { type PostgresServer, startPostgresServer } from '../system/support/postgresServer.ts';

@@ -1,6 +1,6 @@
 import { Logger, migrate } from 'graphile-migrate';
-import { runGraphileMigrate } from '../../src/database/migrations/graphileMigrate.ts';
-import { migrationsFolder } from '../../src/database/migrations/plainText.ts';
+import { migrationsFolder } from '../../src/database/migrations/committedMigrations.ts';
+import { runGraphileMigrate } from '../../src/database/migrations/runCommitted.ts';
 import { byTcp, createTestDatabase, listenerOf } from '../support/database.ts';
 import { startTcpProxy } from '../system/support/tcpProxy.ts';
 

@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { Client, type Pool } from 'pg';
-import { readAhead } from '../../src/database/migrations/appliedMigrations.ts';
-import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
+import { readAhead, readCommitted } from '../../src/database/migrations/committedMigrations.ts';
 import { migrate, migrationsAreCurrent } from '../../src/database/migrations/migrate.ts';
-import { migrationProgress } from '../../src/database/migrations/migrationProgress.ts';
+import { migrationProgress } from '../../src/database/migrations/runCommitted.ts';
 import { createOwnerPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';

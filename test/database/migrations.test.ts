@@ -3,8 +3,8 @@ import { Client } from 'pg';
 import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
 import { countReleased, readReleases } from '../../src/commands/development/releasedMigrations.ts';
 import { brokenOrder, readCommitted } from '../../src/database/migrations/committedMigrations.ts';
-import { isWithoutTransaction } from '../../src/database/migrations/graphileMigrate.ts';
-import { withClient } from '../../src/database/pool/withClient.ts';
+import { isWithoutTransaction } from '../../src/database/migrations/runCommitted.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { readLaterMigrations } from '../support/laterMigrations.ts';
 

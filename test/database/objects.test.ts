@@ -2,7 +2,7 @@ import { loadModule, parseSync } from 'libpg-query';
 import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
 import { readDatabasePage, sentenceOf } from '../../src/commands/development/databasePage.ts';
 import { staleGoldenFiles } from '../../src/commands/development/goldenFiles.ts';
-import { withClient } from '../../src/database/pool/withClient.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 // The golden files by object, `test/database/objects`: what `npm run schema:update` writes.

@@ -1,5 +1,5 @@
 import { requireServer, versionProblem } from '../../src/database/migrations/runCommitted.ts';
-import { withClient } from '../../src/database/pool/withClient.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
 
 test.each(['9.6.24', '13.0', '14.23 (Debian 14.23-1)', '14beta2'])('PostgreSQL %s is named as too old', (version) => {
   expect(versionProblem(version)).toBe(

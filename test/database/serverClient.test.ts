@@ -1,12 +1,11 @@
 import type { PoolClient } from 'pg';
 import { loadConfig } from '../../src/config.ts';
-import { isStalePlan } from '../../src/database/driver/isStalePlan.ts';
+import { isStalePlan } from '../../src/database/driver/driver.ts';
 import { createPool, type EvictablePool } from '../../src/database/pool/pools.ts';
 import { isRetryable } from '../../src/database/pool/unavailable.ts';
 import { createLog } from '../../src/log.ts';
-import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
 import { oauthSettings } from '../../src/token/settings.ts';
-import { inTransaction, queryOnce } from '../../src/token/transaction.ts';
+import { inTransaction, queryInImplicitTransaction, queryOnce } from '../../src/token/transaction.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 // Behind some poolers the next transaction has another session, which knows none of the names that were given in this one.

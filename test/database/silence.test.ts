@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PoolClient } from 'pg';
 import { loadConfig } from '../../src/config.ts';
-import { cancelStatement } from '../../src/database/driver/cancelStatement.ts';
+import { cancelStatement } from '../../src/database/driver/driver.ts';
 import { createPool, type EvictablePool } from '../../src/database/pool/pools.ts';
 import { type DatabaseWatch, watchDatabase } from '../../src/database/pool/readiness.ts';
 import { isUnavailable } from '../../src/database/pool/unavailable.ts';

@@ -5,7 +5,7 @@ import { databaseName, otherDatabase } from '../../src/commands/development/migr
 import { reset } from '../../src/commands/development/reset.ts';
 import { withShadow } from '../../src/commands/development/shadow.ts';
 import { loadConfig } from '../../src/config.ts';
-import { withClient } from '../../src/database/pool/withClient.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
 import { createLog } from '../../src/log.ts';
 import { asAdministrator } from '../support/database.ts';
 

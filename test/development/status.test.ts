@@ -3,7 +3,7 @@ import { helperUrlOf } from '../../src/commands/development/helperDatabase.ts';
 import { databaseName } from '../../src/commands/development/migrations.ts';
 import { compareLines, status } from '../../src/commands/development/status.ts';
 import { loadConfig } from '../../src/config.ts';
-import { withClient } from '../../src/database/pool/withClient.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
 import { createLog } from '../../src/log.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 

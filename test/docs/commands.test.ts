@@ -2,7 +2,7 @@ import { glob } from 'node:fs/promises';
 import { Client } from 'pg';
 import { findEmbeddedPostgres } from '../../src/database/embedded/embedded.ts';
 import { createLog } from '../../src/log.ts';
-import { startupBanner } from '../../src/service/startupBanner.ts';
+import { startupBanner } from '../../src/service/service.ts';
 import { type Demo, startTestDemo } from '../support/demo.ts';
 import { expectPage } from './expectPage.ts';
 import { blocks, followedBy, isRun, notRunBlocks, outputBelow, pagesToRun, testOf } from './inventory.ts';

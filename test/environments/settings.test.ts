@@ -4,7 +4,7 @@ import { Client } from 'pg';
 import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
 import { problemOfConnectionUrl, sessionSettings, toDriverUrl, toLibpqUrl } from '../../src/connectionUrl.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
-import { withClient } from '../../src/database/pool/withClient.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
 import { createLog } from '../../src/log.ts';
 import { tableSql } from '../generation/tables.ts';
 import { createTenant, read, type Tenant } from '../graphql/support.ts';

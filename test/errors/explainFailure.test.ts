@@ -3,8 +3,8 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import { withClient } from '../../src/database/pool/withClient.ts';
-import { describeFailure, explainFailure } from '../../src/errors/explainFailure.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
+import { describeFailure, explainFailure } from '../../src/errors/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { freePort } from '../support/freePort.ts';
 

@@ -1,6 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { logFailure } from '../../src/errors/logFailure.ts';
-import { StartupError } from '../../src/errors/startupError.ts';
+import { logFailure, StartupError } from '../../src/errors/errors.ts';
 import { createLog } from '../../src/log.ts';
 
 /** The lines that a log of this level has of an error, without their times. */

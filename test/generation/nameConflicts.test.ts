@@ -1,5 +1,5 @@
 import { readSchema } from '../../src/commands/development/goldenFiles.ts';
-import { SchemaError } from '../../src/errors/schemaError.ts';
+import { SchemaError } from '../../src/errors/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import { buildSchema } from 'postgraphile/graphql';
 import { loadConfig } from '../../src/config.ts';
-import { createRequestParser } from '../../src/graphql/request/parseRequest.ts';
+import { createRequestParser } from '../../src/graphql/endpoint.ts';
 
 // Without a database: what a request keeps in memory until it is answered.
 

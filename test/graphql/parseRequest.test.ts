@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { setImmediate as turnEnds } from 'node:timers/promises';
 import { buildSchema } from 'postgraphile/graphql';
 import { loadConfig } from '../../src/config.ts';
-import { createRequestParser } from '../../src/graphql/request/parseRequest.ts';
+import { createRequestParser } from '../../src/graphql/endpoint.ts';
 
 const schema = buildSchema(await readFile(new URL('schema.graphql', import.meta.url), 'utf8'));
 const request = { method: 'POST', headers: { 'content-type': 'application/json' } } as IncomingMessage;

@@ -1,4 +1,4 @@
-import { createRowCounter, hasMoreRows } from '../../src/graphql/execution/rows.ts';
+import { createRowCounter, hasMoreRows } from '../../src/graphql/execution/statements.ts';
 
 const answerOf = (data: unknown) => JSON.stringify({ data });
 

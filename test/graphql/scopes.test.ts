@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { createToken } from '../../src/token/format.ts';
+import { createToken } from '../../src/token/accessTokens.ts';
 import { shareService } from '../support/sharedService.ts';
 import {
   type Answer,

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { createSecrets } from '../../src/crypto/secrets.ts';
-import { createToken, hashToken } from '../../src/token/format.ts';
+import { createToken, hashToken } from '../../src/token/accessTokens.ts';
 import type { Scope } from '../../src/token/scopes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService, testSecretKey } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Use } from '../../src/token/uses.ts';
+import type { Use } from '../../src/token/transaction.ts';
 import { shareService } from '../support/sharedService.ts';
 import {
   ask,

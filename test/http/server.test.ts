@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, get, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { StartupError } from '../../src/errors/startupError.ts';
+import { StartupError } from '../../src/errors/errors.ts';
 import { createBodyReader } from '../../src/http/requestBody.ts';
 import { connectionTimeouts, listen } from '../../src/http/server.ts';
 import { until } from '../support/until.ts';

@@ -1,4 +1,4 @@
-import { requestRoles } from '../../src/database/roles/authenticator.ts';
+import { requestRoles } from '../../src/database/roles/roles.ts';
 import { grants, grantTypes, mobileAppGrants } from '../../src/oauth/grants/grants.ts';
 import { lifetimes } from '../../src/oauth/lifetimes.ts';
 import { defaultScopes, scopeNames, scopes, scopesOf } from '../../src/token/scopes.ts';

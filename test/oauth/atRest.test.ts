@@ -1,4 +1,4 @@
-import { hashToken } from '../../src/token/format.ts';
+import { hashToken } from '../../src/token/accessTokens.ts';
 import { answerOf, createPkce, exchange, redirectUri, requestOf, Visitor } from './authorizeSupport.ts';
 import {
   asClient,

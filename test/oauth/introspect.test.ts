@@ -1,4 +1,4 @@
-import { hashToken } from '../../src/token/format.ts';
+import { hashToken } from '../../src/token/accessTokens.ts';
 import {
   asClient,
   bearer,

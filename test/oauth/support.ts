@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { createSecrets } from '../../src/crypto/secrets.ts';
-import { hashToken } from '../../src/token/format.ts';
+import { hashToken } from '../../src/token/accessTokens.ts';
 import type { Scope } from '../../src/token/scopes.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { testPasswords } from '../support/passwords.ts';

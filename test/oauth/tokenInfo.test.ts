@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { hashToken } from '../../src/token/format.ts';
+import { hashToken } from '../../src/token/accessTokens.ts';
 import {
   asClient,
   bearer,

@@ -1,5 +1,5 @@
 import { createLog } from '../../src/log.ts';
-import { isDue } from '../../src/observability/isDue.ts';
+import { isDue } from '../../src/observability/requestFields.ts';
 
 test('a kind of line is due once in the log of a service, and once in that of another', () => {
   const [one, other] = [createLog('silent'), createLog('silent')];

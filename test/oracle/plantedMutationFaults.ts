@@ -4,7 +4,7 @@ import type { PlantedFault } from './plantFault.ts';
 const execution: readonly PlantedFault[] = [
   {
     name: 'the last field of a mutation is executed first',
-    file: 'src/graphql/execution/executeOnServer.ts',
+    file: 'src/graphql/execution/execute.ts',
     from: `    for (const part of parts) {
       const { data, ...failures } = await executePart(part, execution);
       // If an answer is too long, it has no data in the end.
@@ -15,7 +15,7 @@ const execution: readonly PlantedFault[] = [
   },
   {
     name: 'a mutation in a statement of its own is not committed',
-    file: 'src/graphql/execution/writing.ts',
+    file: 'src/graphql/execution/statements.ts',
     from: 'keep: () => end(true),',
     to: 'keep: () => end(false),',
   },

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { createToken, hashToken } from '../../src/token/format.ts';
+import { createToken, hashToken } from '../../src/token/accessTokens.ts';
 import { globalId, type OwnGraphTest, read, startGraphTest } from '../graphql/support.ts';
 import { isWhole, seed, sizeOf } from '../support/search.ts';
 import { email, externalIdentifier, insertWorld } from './insertWorld.ts';

@@ -1,4 +1,4 @@
-import { hashToken } from '../../src/token/format.ts';
+import { hashToken } from '../../src/token/accessTokens.ts';
 import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import { acme, apply, backend, everyRow, mobile, problemsOf } from './support.ts';
 

@@ -1,6 +1,6 @@
 import { verify } from '@node-rs/argon2';
 import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from '../../src/provisioning/demo.ts';
-import { hashToken } from '../../src/token/format.ts';
+import { hashToken } from '../../src/token/accessTokens.ts';
 import { createEmptiedDatabase, type EmptiedDatabase } from '../support/emptiedDatabase.ts';
 import { testPasswords } from '../support/passwords.ts';
 import { apply, everyRow, testSecrets } from './support.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
 import { createSecrets, type Secrets } from '../../src/crypto/secrets.ts';
 import { type Applied, applyDocument } from '../../src/provisioning/applyDocument.ts';
-import { ProvisioningError } from '../../src/provisioning/problem.ts';
+import { ProvisioningError } from '../../src/provisioning/rows.ts';
 import { testPasswords } from '../support/passwords.ts';
 
 export const testSecrets = createSecrets([randomBytes(32)]);

@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
-import { migrationsFolder } from '../../src/database/migrations/plainText.ts';
+import { migrationsFolder, readCommitted } from '../../src/database/migrations/committedMigrations.ts';
 
 /** The last file of the baseline, which runs on empty databases only. */
 const lastOfBaseline = 'accepted findings';

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { access } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { startMigrated } from '../../src/database/openDatabase.ts';
-import { withClient } from '../../src/database/pool/withClient.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
 import type { Log } from '../../src/log.ts';
 import { createTestDataDirectory, directoryInMemory, placeElsewhere } from './dataDirectory.ts';
 

@@ -3,7 +3,7 @@ import { mkdir, readdir, readlink, symlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { hasCode } from '../../src/errors/hasCode.ts';
+import { hasCode } from '../../src/errors/errors.ts';
 import { directoryInMemory } from './dataDirectory.ts';
 
 /** What a service needs of the repository. */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { Pool } from 'pg';
 import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
 import { migrate } from '../../src/database/migrations/migrate.ts';
-import { withClient } from '../../src/database/pool/withClient.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
 import { createLog } from '../../src/log.ts';
 import { audit } from '../audit/support.ts';
 import { ask } from '../graphql/client.ts';

@@ -1,18 +1,18 @@
 import type { Pool } from 'pg';
 import { loadConfig } from '../../src/config.ts';
-import type { Statement } from '../../src/database/driver/statement.ts';
+import type { Statement } from '../../src/database/driver/driver.ts';
 import { createPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { noRequest } from '../../src/observability/requestFields.ts';
 import {
   type AccessToken,
+  createToken,
   createTokenVerifier,
   InvalidTokenError,
   type TokenVerifier,
 } from '../../src/token/accessTokens.ts';
-import { createToken } from '../../src/token/format.ts';
-import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
 import { graphSettings } from '../../src/token/settings.ts';
+import { queryInImplicitTransaction } from '../../src/token/transaction.ts';
 import { asClient, createApplication, expectTokens, type OauthTest, shareOauthTest, token } from '../oauth/support.ts';
 
 let oauth: OauthTest;

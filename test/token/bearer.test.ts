@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { bearerChallenge, readBearer } from '../../src/token/bearer.ts';
+import { bearerChallenge, readBearer } from '../../src/token/accessTokens.ts';
 
 const read = (...authorization: string[]) =>
   readBearer({ headersDistinct: authorization.length > 0 ? { authorization } : {} } as unknown as IncomingMessage);

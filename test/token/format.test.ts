@@ -1,4 +1,4 @@
-import { createToken, hashToken, isToken } from '../../src/token/format.ts';
+import { createToken, hashToken, isToken } from '../../src/token/accessTokens.ts';
 
 test('a token is 256 random bits with a prefix that says what it is for', () => {
   expect(createToken('access')).toMatch(/^gqs_at_[\w-]{49}$/);

@@ -2,10 +2,9 @@ import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { Pool, type PoolClient } from 'pg';
-import { cancelStatement } from '../../src/database/driver/cancelStatement.ts';
-import type { Statement } from '../../src/database/driver/statement.ts';
-import { queryInImplicitTransaction } from '../../src/token/implicitTransaction.ts';
+import { cancelStatement, type Statement } from '../../src/database/driver/driver.ts';
 import type { TransactionSettings } from '../../src/token/settings.ts';
+import { queryInImplicitTransaction } from '../../src/token/transaction.ts';
 import { byTcp, createTestDatabase, listenerOf, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 

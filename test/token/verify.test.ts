@@ -3,8 +3,7 @@ import { loadConfig } from '../../src/config.ts';
 import { createPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import { noRequest } from '../../src/observability/requestFields.ts';
-import { createToken, hashToken } from '../../src/token/format.ts';
-import { verifyBearer } from '../../src/token/verify.ts';
+import { createToken, hashToken, verifyBearer } from '../../src/token/accessTokens.ts';
 import {
   asClient,
   createApplication,

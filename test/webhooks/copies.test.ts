@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { rename } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { startMigrated } from '../../src/database/openDatabase.ts';
-import { withClient } from '../../src/database/pool/withClient.ts';
+import { withClient } from '../../src/database/pool/transactions.ts';
 import { createLog } from '../../src/log.ts';
 import { copyNotice } from '../../src/webhooks/startWebhooks.ts';
 import { mutating } from '../graphql/mutating.ts';

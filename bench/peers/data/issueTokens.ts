@@ -1,5 +1,5 @@
 import { Client } from 'pg';
-import { createToken, hashToken } from '../../../src/token/format.ts';
+import { createToken, hashToken } from '../../../src/token/accessTokens.ts';
 import { keyOf } from './keys.ts';
 import { organizations, type Size } from './sizes.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Client } from 'pg';
 import { createDataDirectory, lockDataDirectory } from '../../../src/database/embedded/dataDirectory.ts';
-import { migrationsFolder } from '../../../src/database/migrations/plainText.ts';
+import { migrationsFolder } from '../../../src/database/migrations/committedMigrations.ts';
 import { startMigrated } from '../../../src/database/openDatabase.ts';
 import { createLog, type Log } from '../../../src/log.ts';
 import { removeTestDataDirectory } from '../../../test/support/dataDirectory.ts';

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { Pool } from 'pg';
-import type { Claims } from '../../../src/token/claims.ts';
+import type { Claims } from '../../../src/token/settings.ts';
 import { capture, startCapture, stopCapture } from '../../support/capture.ts';
 import { timeStatements } from '../../support/timeStatements.ts';
 import type { Tokens } from '../data/issueTokens.ts';

@@ -1,10 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Pool } from 'pg';
-import type { Claims } from '../../../src/token/claims.ts';
-import { hashToken } from '../../../src/token/format.ts';
+import { hashToken } from '../../../src/token/accessTokens.ts';
 import type { Scope } from '../../../src/token/scopes.ts';
-import { graphSettings, oauthSettings, type TransactionSettings } from '../../../src/token/settings.ts';
+import { type Claims, graphSettings, oauthSettings, type TransactionSettings } from '../../../src/token/settings.ts';
 import { queryPipelined } from './queryPipelined.ts';
 
 /**

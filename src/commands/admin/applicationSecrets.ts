@@ -1,8 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
-import { ownerTransaction } from '../../database/pool/runTransaction.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { ownerTransaction } from '../../database/pool/transactions.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { createClientSecret } from '../../provisioning/applications.ts';
-import { hashToken } from '../../token/format.ts';
+import { hashToken } from '../../token/accessTokens.ts';
 import { lockApplication } from './applications.ts';
 
 /**

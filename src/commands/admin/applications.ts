@@ -1,9 +1,9 @@
 import type { ClientBase, Pool } from 'pg';
-import { ownerTransaction } from '../../database/pool/runTransaction.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { ownerTransaction } from '../../database/pool/transactions.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { findApplicationProblems, readApplications, writeApplications } from '../../provisioning/applications.ts';
 import { parseApplication } from '../../provisioning/document.ts';
-import { ProvisioningError } from '../../provisioning/problem.ts';
+import { ProvisioningError } from '../../provisioning/rows.ts';
 import { findOrganization, requireServed } from './findUser.ts';
 
 /** `admin list-applications`: lists them by organization and name, or only those of one organization. */

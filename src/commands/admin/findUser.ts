@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { StartupError } from '../../errors/startupError.ts';
+import { StartupError } from '../../errors/errors.ts';
 
 /** Names a person: in an organization, by external identifier or e-mail address. */
 export type UserName = {

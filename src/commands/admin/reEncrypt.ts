@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Pool } from 'pg';
-import { secretKeyCheck } from '../../crypto/secretKeyCheck.ts';
-import { createSecrets, type Secrets } from '../../crypto/secrets.ts';
-import { ownerTransaction } from '../../database/pool/runTransaction.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { createSecrets, type Secrets, secretKeyCheck } from '../../crypto/secrets.ts';
+import { ownerTransaction } from '../../database/pool/transactions.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { lockOrganizations } from '../../provisioning/organizations.ts';
 
 /** The outcome, for the external authentication tokens of users and the secrets of webhooks. */

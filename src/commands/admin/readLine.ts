@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline/promises';
-import { StartupError } from '../../errors/startupError.ts';
+import { StartupError } from '../../errors/errors.ts';
 
 /**
  * The first line of standard input, since every user of the machine can see the command line.

@@ -1,11 +1,11 @@
 import { Command } from 'commander';
 import type { Config } from '../../config.ts';
 import { createSecrets } from '../../crypto/secrets.ts';
-import { StartupError } from '../../errors/startupError.ts';
-import { purgeExpired } from '../../oauth/purge/purgeExpired.ts';
+import { StartupError } from '../../errors/errors.ts';
+import { purgeExpired } from '../../oauth/purge.ts';
 import { applyDocument } from '../../provisioning/applyDocument.ts';
 import { documentJsonSchema } from '../../provisioning/document.ts';
-import { requireSecretKeyOf } from '../../service/secretKey.ts';
+import { requireSecretKeyOf } from '../../service/openConnections.ts';
 import { addExamples } from '../addExamples.ts';
 import { createProgress } from '../progress.ts';
 import { runProgram } from '../runProgram.ts';

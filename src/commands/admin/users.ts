@@ -1,6 +1,6 @@
 import type { ClientBase, Pool } from 'pg';
-import { ownerTransaction } from '../../database/pool/runTransaction.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { ownerTransaction } from '../../database/pool/transactions.ts';
+import { StartupError } from '../../errors/errors.ts';
 import type { Passwords } from '../../oauth/passwords.ts';
 import * as fields from '../../provisioning/fields.ts';
 import { type FoundUser, findUser, nameOf, type UserName } from './findUser.ts';

@@ -2,9 +2,9 @@ import type { Pool } from 'pg';
 import type { Config } from '../../config.ts';
 import { findMigrationProblem } from '../../database/migrations/migrate.ts';
 import { withDatabase } from '../../database/openDatabase.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { createPasswords, type Passwords } from '../../oauth/passwords.ts';
-import { secretKeys } from '../../service/secretKey.ts';
+import { secretKeys } from '../../service/openConnections.ts';
 
 /** The database and the keys of a command. */
 export type AdminContext = {

@@ -1,4 +1,4 @@
-import { StartupError } from '../../errors/startupError.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { findRow, isId } from './findRow.ts';
 import { document, table } from './markdown.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';

@@ -1,5 +1,5 @@
-import { rolledBack } from '../../database/pool/rolledBack.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { rolledBack } from '../../database/pool/transactions.ts';
+import { StartupError } from '../../errors/errors.ts';
 import type { AuditedDatabase } from './withAuditedDatabase.ts';
 
 /** A row as `audit.who_can` and its like take it: a table with its schema, and a key. */

@@ -2,9 +2,8 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { readCommitted } from '../../database/migrations/committedMigrations.ts';
-import { migrationsFolder, readPlainText } from '../../database/migrations/plainText.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { migrationsFolder, readCommitted, readPlainText } from '../../database/migrations/committedMigrations.ts';
+import { StartupError } from '../../errors/errors.ts';
 
 export type Migration = { name: string; sql: string };
 

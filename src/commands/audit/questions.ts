@@ -1,5 +1,5 @@
-import { rolledBack } from '../../database/pool/rolledBack.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { rolledBack } from '../../database/pool/transactions.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { findRow } from './findRow.ts';
 import { document, type Row, table as toTable } from './markdown.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';

@@ -1,4 +1,4 @@
-import { rolledBack } from '../../database/pool/rolledBack.ts';
+import { rolledBack } from '../../database/pool/transactions.ts';
 import { document, table } from './markdown.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 

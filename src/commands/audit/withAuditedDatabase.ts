@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Config } from '../../config.ts';
 import { withDatabase } from '../../database/openDatabase.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { StartupError } from '../../errors/errors.ts';
 
 /** The audited database, which has the schema `audit`. */
 export type AuditedDatabase = { pool: Pool; url: string };

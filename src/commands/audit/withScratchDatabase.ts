@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from 'pg';
-import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
-import { withClient } from '../../database/pool/withClient.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { isWithoutTransaction } from '../../database/migrations/runCommitted.ts';
+import { withClient } from '../../database/pool/transactions.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { withHelper } from '../development/helperDatabase.ts';
 import { otherDatabase } from '../development/migrations.ts';
 import type { Migration } from './migrationsAt.ts';

@@ -1,5 +1,5 @@
 import { DatabaseError } from 'pg';
-import { describeFailure } from '../../errors/explainFailure.ts';
+import { describeFailure } from '../../errors/errors.ts';
 import { applyCommitted, currentFile, readCurrent, runCurrent } from './migrations.ts';
 import { locateError, SqlFileError } from './sqlFileError.ts';
 

@@ -3,10 +3,14 @@ import { parseMigrationText, serializeMigration } from 'graphile-migrate/dist/mi
 import { sluggify } from 'graphile-migrate/dist/sluggify.js';
 import { DatabaseError } from 'pg';
 import type { Config } from '../../config.ts';
-import { readApplied } from '../../database/migrations/appliedMigrations.ts';
-import { type CommittedMigration, readCommitted, requireOrder } from '../../database/migrations/committedMigrations.ts';
+import {
+  type CommittedMigration,
+  readApplied,
+  readCommitted,
+  requireOrder,
+} from '../../database/migrations/committedMigrations.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { StartupError } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 import { describeBuildError, describeFindings, isOfCluster, newFindings, readFindings } from './findings.ts';
 import { readSchema } from './goldenFiles.ts';

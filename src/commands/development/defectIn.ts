@@ -1,8 +1,7 @@
 import { dirname, join } from 'node:path';
 import type { DatabaseError } from 'pg';
-import { readCommitted } from '../../database/migrations/committedMigrations.ts';
-import { readPlainText } from '../../database/migrations/plainText.ts';
-import { withClient } from '../../database/pool/withClient.ts';
+import { readCommitted, readPlainText } from '../../database/migrations/committedMigrations.ts';
+import { withClient } from '../../database/pool/transactions.ts';
 import { currentFile } from './migrations.ts';
 import { SqlFileError, sqlErrorAt } from './sqlFileError.ts';
 

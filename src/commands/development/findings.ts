@@ -1,7 +1,6 @@
 import { relative } from 'node:path';
-import { withClient } from '../../database/pool/withClient.ts';
-import { describeFailure } from '../../errors/explainFailure.ts';
-import { SchemaError } from '../../errors/schemaError.ts';
+import { withClient } from '../../database/pool/transactions.ts';
+import { describeFailure, SchemaError } from '../../errors/errors.ts';
 import { lineOf } from './lineOf.ts';
 import { currentFile } from './migrations.ts';
 import { sourceOf } from './sqlFileError.ts';

@@ -3,7 +3,7 @@ import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'postgraphile/graphql';
 import { createPool } from '../../database/pool/pools.ts';
-import { withClient } from '../../database/pool/withClient.ts';
+import { withClient } from '../../database/pool/transactions.ts';
 import { createLog } from '../../log.ts';
 import { readDatabaseObjects } from './databaseObjects.ts';
 import { readDatabasePage } from './databasePage.ts';

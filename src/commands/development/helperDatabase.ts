@@ -1,9 +1,8 @@
 import { hash } from 'node:crypto';
 import { DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
-import { withClient } from '../../database/pool/withClient.ts';
-import { isForbidden } from '../../database/roles/isForbidden.ts';
-import { hasCode } from '../../errors/hasCode.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { withClient } from '../../database/pool/transactions.ts';
+import { isForbidden } from '../../database/roles/roles.ts';
+import { hasCode, StartupError } from '../../errors/errors.ts';
 import { databaseName, otherDatabase } from './migrations.ts';
 
 /**

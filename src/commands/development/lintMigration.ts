@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
-import { migrationsFolder } from '../../database/migrations/plainText.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { migrationsFolder } from '../../database/migrations/committedMigrations.ts';
+import { isWithoutTransaction } from '../../database/migrations/runCommitted.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { namedObjects, split } from './statements.ts';
 
 /** An unsafe statement of a migration, found by squawk. */

@@ -3,13 +3,21 @@ import { join } from 'node:path';
 import { type Settings, watch } from 'graphile-migrate';
 import { parseMigrationText } from 'graphile-migrate/dist/migration.js';
 import type { Client } from 'pg';
-import { isWithoutTransaction, quiet, runGraphileMigrate } from '../../database/migrations/graphileMigrate.ts';
-import { lockDeadlineMs, lockTimeoutMs, retryOnLocks } from '../../database/migrations/lockRetries.ts';
+import { migrationsFolder, readPlainText, withPlainFolder } from '../../database/migrations/committedMigrations.ts';
 import { awaitMigrations } from '../../database/migrations/migrate.ts';
-import { migrationsFolder, readPlainText, withPlainFolder } from '../../database/migrations/plainText.ts';
-import { requireOwnHistory, requireServer, runCommitted } from '../../database/migrations/runCommitted.ts';
-import { withClient } from '../../database/pool/withClient.ts';
-import { hasCode } from '../../errors/hasCode.ts';
+import {
+  isWithoutTransaction,
+  lockDeadlineMs,
+  lockTimeoutMs,
+  quiet,
+  requireOwnHistory,
+  requireServer,
+  retryOnLocks,
+  runCommitted,
+  runGraphileMigrate,
+} from '../../database/migrations/runCommitted.ts';
+import { withClient } from '../../database/pool/transactions.ts';
+import { hasCode } from '../../errors/errors.ts';
 import { createLog } from '../../log.ts';
 import { requireOneStatement } from './sqlFileError.ts';
 

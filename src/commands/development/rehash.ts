@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { calculateHash } from 'graphile-migrate/dist/hash.js';
 import { serializeMigration } from 'graphile-migrate/dist/migration.js';
-import { readCommitted } from '../../database/migrations/committedMigrations.ts';
-import { migrationsFolder } from '../../database/migrations/plainText.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { migrationsFolder, readCommitted } from '../../database/migrations/committedMigrations.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { replaceFile } from './migrations.ts';
 import { countReleased, readReleases } from './releasedMigrations.ts';
 

@@ -1,7 +1,10 @@
 import { join } from 'node:path';
-import type { CommittedMigration } from '../../database/migrations/committedMigrations.ts';
-import { migrationsFolder, readPlainText } from '../../database/migrations/plainText.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import {
+  type CommittedMigration,
+  migrationsFolder,
+  readPlainText,
+} from '../../database/migrations/committedMigrations.ts';
+import { StartupError } from '../../errors/errors.ts';
 
 export type Release = { readonly version: string; readonly hash: string };
 

@@ -1,7 +1,7 @@
 import { type Config, requireSetting } from '../../config.ts';
 import { migrate } from '../../database/migrations/migrate.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { StartupError } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 import { helperUrlOf, promoteHelper, withHelper } from './helperDatabase.ts';
 import { databaseName, otherDatabase, withMigrationLock } from './migrations.ts';

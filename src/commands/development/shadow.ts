@@ -1,4 +1,4 @@
-import { StartupError } from '../../errors/startupError.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { helperUrlOf, withHelper } from './helperDatabase.ts';
 import { applyCommitted, readCurrent, runCurrent } from './migrations.ts';
 

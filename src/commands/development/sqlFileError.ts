@@ -1,8 +1,8 @@
 import { relative } from 'node:path';
 import { type Client, DatabaseError } from 'pg';
-import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
-import { withClient } from '../../database/pool/withClient.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { isWithoutTransaction } from '../../database/migrations/runCommitted.ts';
+import { withClient } from '../../database/pool/transactions.ts';
+import { StartupError } from '../../errors/errors.ts';
 import { findRemedy } from './findRemedy.ts';
 import { split } from './statements.ts';
 

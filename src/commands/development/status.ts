@@ -1,9 +1,13 @@
 import type { Client } from 'pg';
 import type { Config } from '../../config.ts';
-import { readApplied } from '../../database/migrations/appliedMigrations.ts';
-import { brokenOrder, type CommittedMigration, readCommitted } from '../../database/migrations/committedMigrations.ts';
+import {
+  brokenOrder,
+  type CommittedMigration,
+  readApplied,
+  readCommitted,
+} from '../../database/migrations/committedMigrations.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
-import { withClient } from '../../database/pool/withClient.ts';
+import { withClient } from '../../database/pool/transactions.ts';
 import type { Log } from '../../log.ts';
 import { readDatabaseObjects } from './databaseObjects.ts';
 import { type GoldenFile, objectsFolder, staleGoldenFiles } from './goldenFiles.ts';

@@ -3,12 +3,16 @@ import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { type ClientBase, DatabaseError } from 'pg';
 import type { Config } from '../../config.ts';
-import { readApplied } from '../../database/migrations/appliedMigrations.ts';
-import { type CommittedMigration, lastOnes, readCommitted } from '../../database/migrations/committedMigrations.ts';
-import { isWithoutTransaction } from '../../database/migrations/graphileMigrate.ts';
-import { migrationsFolder } from '../../database/migrations/plainText.ts';
+import {
+  type CommittedMigration,
+  lastOnes,
+  migrationsFolder,
+  readApplied,
+  readCommitted,
+} from '../../database/migrations/committedMigrations.ts';
+import { isWithoutTransaction } from '../../database/migrations/runCommitted.ts';
 import { openDatabase } from '../../database/openDatabase.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { StartupError } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 import { blankCurrent, databaseName, finishMove, moveToCurrent, readCurrent, withMigrationLock } from './migrations.ts';
 import { countReleased, readReleases } from './releasedMigrations.ts';

@@ -2,8 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { chmod, link, mkdir, readFile, rm, statfs, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { hasCode } from '../../errors/hasCode.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { hasCode, StartupError } from '../../errors/errors.ts';
 
 /**
  * Creates the directory if it is missing.

@@ -5,8 +5,7 @@ import { chmod, chown, cp, lstat, mkdir, rename, rm, stat } from 'node:fs/promis
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import { hasCode } from '../../errors/hasCode.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { hasCode, StartupError } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 
 /** The embedded PostgreSQL's binaries, directories and user. */

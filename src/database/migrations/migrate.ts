@@ -1,16 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientBase, type Pool } from 'pg';
-import { hasCode } from '../../errors/hasCode.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { hasCode, StartupError } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 import type { DatabaseUrls } from '../embedded/embedded.ts';
-import { grantToAuthenticators, namedLogins } from '../roles/authenticator.ts';
-import { ensureRoles } from '../roles/roles.ts';
-import { findOther, readApplied } from './appliedMigrations.ts';
-import { type CommittedMigration, readCommitted } from './committedMigrations.ts';
-import { lockTimeoutMs } from './lockRetries.ts';
+import { ensureRoles, grantToAuthenticators, namedLogins } from '../roles/roles.ts';
+import { type CommittedMigration, findOther, readApplied, readCommitted } from './committedMigrations.ts';
 import { preparePartitions } from './partitions.ts';
-import { requireOwnHistory, requireServer, runCommitted } from './runCommitted.ts';
+import { lockTimeoutMs, requireOwnHistory, requireServer, runCommitted } from './runCommitted.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**

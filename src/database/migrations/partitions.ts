@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { hasCode } from '../../errors/hasCode.ts';
+import { hasCode } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 
 /**

@@ -1,14 +1,15 @@
+import { randomUUID } from 'node:crypto';
+import { channel } from 'node:diagnostics_channel';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Logger } from 'graphile-migrate';
 import { type FileMigration, getLastMigration, runStringMigration } from 'graphile-migrate/dist/migration.js';
+import { clearAllPools } from 'graphile-migrate/dist/pgReal.js';
 import { parseSettings } from 'graphile-migrate/dist/settings.js';
 import { type ClientBase, escapeIdentifier, type PoolClient } from 'pg';
-import { StartupError } from '../../errors/startupError.ts';
+import { hasCode, StartupError } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 import { onlyRow } from '../onlyRow.ts';
-import { findOther, readApplied } from './appliedMigrations.ts';
-import { readCommitted, requireOrder } from './committedMigrations.ts';
-import { isWithoutTransaction, quiet } from './graphileMigrate.ts';
-import { LockDeadlineError, lockDeadlineMs, lockTimeoutMs, retryOnLocks } from './lockRetries.ts';
-import { type MigrationProgress, migrationProgress } from './migrationProgress.ts';
+import { findOther, readApplied, readCommitted, requireOrder } from './committedMigrations.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
@@ -151,3 +152,89 @@ async function lockHolders(owner: ClientBase): Promise<string[]> {
   );
   return rows.map(({ line }) => line);
 }
+
+/**
+ * Runs a command of graphile-migrate, and resolves when its connections are closed.
+ * The command ends its pools without waiting for that. When one of their connections breaks, it ends the process with 1, as happened at
+ * times when a server was stopped right after the command.
+ *
+ * @param owner watches the command's connections, to any database
+ * @param command gets a function that names the connections of a URL
+ */
+export async function runGraphileMigrate<T>(
+  owner: ClientBase,
+  command: (named: (url: string) => string) => Promise<T>,
+): Promise<T> {
+  const name = `graphile-migrate ${randomUUID()}`;
+  const parameter = new URLSearchParams({ application_name: name });
+  try {
+    return await command((url) => `${url}${url.includes('?') ? '&' : '?'}${parameter}`);
+  } finally {
+    clearAllPools();
+    while (await hasConnections(owner, name)) await delay(2);
+  }
+}
+
+/** Its log quotes the migration, and its exceptions have the same information. */
+export const quiet = new Logger(() => () => undefined);
+
+/** Whether it runs outside of a transaction, which indexes need that are built concurrently. */
+export const isWithoutTransaction = (migration: string): boolean =>
+  /^(--! [A-Z].*\n|\n)*--! no-transaction\b/.test(migration);
+
+/** False when the server itself is gone. */
+async function hasConnections(owner: ClientBase, name: string): Promise<boolean> {
+  const text = 'select from pg_stat_activity where application_name = $1';
+  const found = await owner.query(text, [name]).catch(() => null);
+  return found !== null && found.rowCount !== 0;
+}
+
+/**
+ * Lock timeout with retries.
+ * While a migration waits for an ACCESS EXCLUSIVE lock on a table, later readers of that table wait behind it. So it waits briefly, lets
+ * them pass, and tries again until its deadline.
+ */
+export const lockTimeoutMs = 200;
+const pauseMs = 500;
+
+/** How long a migration tries to get its locks. */
+export const lockDeadlineMs = 60_000;
+
+/** The migration got no lock by its deadline; its last try is rolled back. */
+class LockDeadlineError extends Error {
+  override name = 'LockDeadlineError';
+}
+
+/**
+ * Runs `attempt` until it gets its locks; a failed attempt must leave nothing behind.
+ *
+ * @param onRefusal runs right before the next try, so that what it frees is still free
+ * @throws {LockDeadlineError} when it gets none by the deadline
+ */
+export async function retryOnLocks<T>(
+  attempt: () => Promise<T>,
+  deadlineMs: number,
+  onRefusal: (tries: number) => Promise<void> = async () => undefined,
+): Promise<T> {
+  const deadline = performance.now() + deadlineMs;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      // SQLSTATE lock_not_available, after lock_timeout; deadlock_detected.
+      if (!hasCode(error, '55P03', '40P01')) throw error;
+      if (performance.now() + pauseMs > deadline) {
+        const message = `It had no lock within ${deadlineMs / 1000} s`;
+        throw new LockDeadlineError(message, { cause: error });
+      }
+      await delay(pauseMs);
+      await onRefusal(tries);
+    }
+  }
+}
+
+/** How many of the migrations that a database lacks it has run. */
+export type MigrationProgress = { readonly done: number; readonly total: number };
+
+/** Publishes a {@link MigrationProgress} after each migration, so that a command can show it to a person. */
+export const migrationProgress = channel('graph-query-service:migrations');

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client, ClientBase, Pool } from 'pg';
-import { logFailure } from '../../errors/logFailure.ts';
+import { logFailure } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
+import { withClient } from '../pool/transactions.ts';
 import { isUnavailable } from '../pool/unavailable.ts';
-import { withClient } from '../pool/withClient.ts';
 
 /** `npm run db:migrate` notifies this channel, without a payload. */
 const channel = 'graph_query_service_migrations';

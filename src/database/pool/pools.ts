@@ -2,12 +2,9 @@ import { createFairQueue, type FairQueue, type Permit } from 'fair-queue';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
-import { callerPath, WaitBudgetSpentError, withinWaitBudget } from '../../scheduling/caller.ts';
+import { callerPath, refusedAs, WaitBudgetSpentError, withinWaitBudget } from '../../scheduling/caller.ts';
 import { systemClock } from '../../scheduling/clock.ts';
-import { refusedAs } from '../../scheduling/refusedAs.ts';
-import { isRetired } from '../driver/retire.ts';
-import { serverClient } from '../driver/serverClient.ts';
-import { socketOf } from '../driver/socketOf.ts';
+import { isRetired, serverClient, socketOf } from '../driver/driver.ts';
 import { traceStatements } from '../driver/traceStatements.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 

@@ -2,16 +2,15 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientBase, type Pool } from 'pg';
-import { hasCode } from '../../errors/hasCode.ts';
-import { logFailure } from '../../errors/logFailure.ts';
+import { hasCode, logFailure } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 import { findFullDisk } from '../embedded/dataDirectory.ts';
 import { type CommittedMigration, readCommitted } from '../migrations/committedMigrations.ts';
 import { findMigrationProblem } from '../migrations/migrate.ts';
-import type { Login } from '../roles/authenticator.ts';
+import type { Login } from '../roles/roles.ts';
 import type { EvictablePool } from './pools.ts';
+import { withClient } from './transactions.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
-import { withClient } from './withClient.ts';
 
 export type DatabaseWatch = {
   /** Why the database cannot serve requests, in words for an operator and within 3 s; null when it can. */

@@ -1,11 +1,10 @@
+import { createHash, createHmac, pbkdf2Sync, randomBytes } from 'node:crypto';
 import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
-import { hasCode } from '../../errors/hasCode.ts';
-import { StartupError } from '../../errors/startupError.ts';
+import { hasCode, StartupError } from '../../errors/errors.ts';
+import type { Log } from '../../log.ts';
+import { scopes, scopesByRank } from '../../token/scopes.ts';
 import { onlyRow } from '../onlyRow.ts';
-import { withClient } from '../pool/withClient.ts';
-import { type NamedLogin, requestRoles } from './authenticator.ts';
-import { isForbidden } from './isForbidden.ts';
-import { scramVerifier } from './scramVerifier.ts';
+import { withClient } from '../pool/transactions.ts';
 
 /**
  * Desired state: the roles of the cluster, their memberships and logins, before anything is migrated.
@@ -53,6 +52,10 @@ async function refuseBypassingRls(owner: ClientBase, logins: readonly NamedLogin
 /** `shown` leaves the password out. */
 type Statement = { readonly sql: string; readonly shown: string };
 
+const graphRoles = scopesByRank.map((scope) => scopes[scope].role);
+const oauthRoles = ['graph_oauth', 'graph_worker'];
+/** The roles that the server may become; the migrations list them in `audit.request_roles`, too. */
+export const requestRoles: readonly string[] = [...graphRoles, ...oauthRoles];
 /** The owner's roles: it passes the forced policies by the first, and gives functions to the others. */
 const ownersRoles = ['graph_admin', 'graph_helper', 'graph_purger'];
 /** Every role without a login; docs/operating.md lists them. */
@@ -235,3 +238,186 @@ async function describe(owner: ClientBase, missing: readonly Statement[]): Promi
     'and then this again. docs/operating.md has the list of roles.',
   ].join('\n');
 }
+
+/**
+ * Least privilege: revokes CONNECT on the database from PUBLIC.
+ * Roles belong to the cluster, and roles of its other databases may have rights in this one. This database's login roles, including those
+ * of earlier runs, and auditors keep CONNECT. The log names the login roles that lose it. If another role owns the database, the log has
+ * the SQL for that role.
+ */
+async function revokeConnectFromPublic(owner: ClientBase, log: Log): Promise<void> {
+  const { rows } = await owner.query<{ isOwner: boolean; statements: string[] }>(
+    `select pg_has_role(d.datdba, 'usage') as "isOwner", array[
+       format('grant connect on database %I to %s', d.datname, (
+         select string_agg(distinct r.oid::regrole::text, ', ')
+         from pg_namespace n, aclexplode(n.nspacl) acl, pg_roles r
+         where n.nspname = 'graphile_migrate' and r.oid in (acl.grantee, 'graph_auditor'::regrole, current_user::regrole))),
+       format('revoke connect on database %I from public', d.datname)
+     ] as statements
+     from pg_database d
+     where d.datname = current_database()
+       and exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) where grantee = 0 and privilege_type = 'CONNECT')`,
+  );
+  const [found] = rows;
+  if (!found) return;
+  const statements = found.statements.join('; ');
+  if (!found.isOwner) {
+    const facts = { remedy: statements };
+    return log.warn(facts, 'every role of the cluster may connect to this database; its owner can take that away');
+  }
+  await owner.query(statements);
+  const losers = await owner.query<{ name: string }>(
+    `select rolname::text as name from pg_roles
+     where rolcanlogin and not has_database_privilege(oid, current_database(), 'connect')
+     order by rolname limit 20`,
+  );
+  if (losers.rowCount === 0) return;
+  const facts = { roles: losers.rows.map(({ name }) => name), remedy: 'grant connect on database … to …' };
+  log.warn(facts, 'these login roles may no longer connect to this database: PUBLIC has lost CONNECT');
+}
+
+/** The logins of the running server: roles that own nothing and can only become roles of requests. */
+export type ServerLogins = {
+  authUrl: string;
+  /** The OAuth server's own, so that SQL injected into one cannot become the other; unset: the same. */
+  oauthUrl?: string | undefined;
+};
+
+export type Login = {
+  readonly variable: 'AUTH_DATABASE_URL' | 'OAUTH_DATABASE_URL';
+  readonly url: string;
+  /** The roles that the login becomes, which the migrations create. */
+  readonly requestRoles: readonly string[];
+};
+
+type NamedLogin = Login & { readonly name: string };
+
+// Webhooks are sent under the second role, which no request becomes.
+
+/** The login of GraphQL, and that of the OAuth server unless one serves both. */
+export function loginsOf({ authUrl, oauthUrl }: ServerLogins): { graphql: Login; oauth: Login | null } {
+  return {
+    graphql: {
+      variable: 'AUTH_DATABASE_URL',
+      url: authUrl,
+      requestRoles: oauthUrl ? graphRoles : requestRoles,
+    },
+    oauth: oauthUrl ? { variable: 'OAUTH_DATABASE_URL', url: oauthUrl, requestRoles: oauthRoles } : null,
+  };
+}
+
+/** The logins with the names of their roles. @throws {StartupError} when a URL names none */
+export function namedLogins(logins: ServerLogins): NamedLogin[] {
+  const { graphql, oauth } = loginsOf(logins);
+  return (oauth ? [graphql, oauth] : [graphql]).map((login) => {
+    const { user } = new Client({ connectionString: login.url });
+    if (!user) throw new StartupError(`${login.variable} names no role.`);
+    return { ...login, name: user };
+  });
+}
+
+/**
+ * Least privilege: login roles may see which migrations were applied, and lose what no server needs.
+ * PUBLIC loses it, too. A privilege that the owner may not revoke, as on a managed service, stays.
+ */
+export async function grantToAuthenticators(owner: ClientBase, logins: readonly NamedLogin[], log: Log): Promise<void> {
+  for (const { name } of logins) {
+    const role = escapeIdentifier(name);
+    await owner.query(`grant usage on schema graphile_migrate to ${role}`);
+    await owner.query(`grant select (filename, hash) on graphile_migrate.migrations to ${role}`);
+  }
+  // Last, when each role has what it needs.
+  for (const login of logins) await revokeUnused(owner, login);
+  await nameAuthenticators(
+    owner,
+    logins.map(({ name }) => name),
+  );
+  await revokeFromPublic(owner);
+  await revokeConnectFromPublic(owner, log);
+}
+
+/**
+ * Revokes unused request roles, unless a server is connected as the role and may need them.
+ * A role that another role has granted stays, too; `audit.findings` reports it.
+ */
+async function revokeUnused(owner: ClientBase, { name, requestRoles: used }: NamedLogin): Promise<void> {
+  const { rows: unused } = await owner.query<{ role: string }>(
+    `select role from audit.request_roles
+     where role <> all ($2) and pg_has_role($1::name, role_id, 'member') and not exists (select from pg_stat_activity where usename = $1)`,
+    [name, used],
+  );
+  for (const { role } of unused) {
+    await owner.query(`revoke ${escapeIdentifier(role)} from ${escapeIdentifier(name)}`).catch((error: unknown) => {
+      if (!isForbidden(error)) throw error;
+    });
+  }
+}
+
+/**
+ * Allowlist of authenticators: records the server's login roles.
+ * Any other member of a request role is a finding, even a login role of an earlier configuration. Roles that an administrator has
+ * accepted stay.
+ */
+async function nameAuthenticators(owner: ClientBase, names: readonly string[]): Promise<void> {
+  await owner.query(
+    `with former as (delete from audit.accepted where kind = 'authenticator_not_named' and reason = $1 and object <> all ($2))
+     insert into audit.accepted (kind, object, who, reason)
+     select 'authenticator_not_named', name, '', $1 from unnest($2::text[]) as name
+     on conflict on constraint accepted_pkey do nothing`,
+    ['The server logs in as this role, said db:migrate.', names],
+  );
+}
+
+/**
+ * Revokes from PUBLIC what the server never makes: temporary tables and large objects.
+ * No policy guards these, and PostgreSQL lets every role make them.
+ */
+async function revokeFromPublic(owner: ClientBase): Promise<void> {
+  await owner.query(`
+    do $$
+    declare
+      routine regprocedure;
+    begin
+      if exists (
+        select from pg_database d
+        where d.datname = current_database() and pg_has_role(d.datdba, 'usage')
+          and exists (select from aclexplode(coalesce(d.datacl, acldefault('d', d.datdba))) where grantee = 0 and privilege_type = 'TEMPORARY')
+      ) then
+        execute format('revoke temporary on database %I from public', current_database());
+      end if;
+      for routine in
+        select p.oid
+        from pg_proc p, aclexplode(coalesce(p.proacl, acldefault('f', p.proowner)))
+        where p.pronamespace = 'pg_catalog'::regnamespace and p.proname ~ '^lo(_|read$|write$)' and grantee = 0
+          and pg_has_role(p.proowner, 'usage')
+      loop
+        execute format('revoke execute on function %s from public', routine);
+      end loop;
+    end
+    $$`);
+}
+
+/** SQLSTATE 42501, insufficient_privilege. */
+export const isForbidden = (error: unknown): boolean => hasCode(error, '42501');
+
+/**
+ * PostgreSQL's stored form of a password (RFC 5803): statements, which may be logged, never have the password itself.
+ * PostgreSQL and its clients prepare a password before they hash it.
+ */
+function scramVerifier(password: string): string {
+  const iterations = 4096;
+  const salt = randomBytes(16);
+  const salted = pbkdf2Sync(saslprep(password), salt, iterations, 32, 'sha256');
+  const hmac = (text: string) => createHmac('sha256', salted).update(text).digest();
+  const storedKey = createHash('sha256').update(hmac('Client Key')).digest('base64');
+  return `SCRAM-SHA-256$${iterations}:${salt.toString('base64')}$${storedKey}:${hmac('Server Key').toString('base64')}`;
+}
+
+/** SASLprep (RFC 4013 section 2.1 and 2.2) as far as it changes a password: spaces, what is mapped to nothing, NFKC. */
+const saslprep = (password: string): string =>
+  password.replace(spaces, ' ').replace(mappedToNothing, '').normalize('NFKC');
+
+/** RFC 3454, table B.1. */
+const mappedToNothing = /\u00AD|\u034F|\u1806|[\u180B-\u180D]|[\u200C\u200D]|\u2060|[\uFE00-\uFE0F]|\uFEFF/gu;
+/** RFC 3454, table C.1.2. */
+const spaces = /[\u00A0\u1680\u2000-\u200B\u202F\u205F\u3000]/gu;

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { refusal } from '../../../plugins/refusal.ts';
-import type { Claims } from '../../token/claims.ts';
+import type { Claims } from '../../token/settings.ts';
 import { type GraphqlRequest, RequestError } from '../request/request.ts';
 import { DocumentError } from './documentError.ts';
 import { type StoredOperations, sha256 } from './storedOperations.ts';

@@ -17,7 +17,7 @@ import {
   valueFromAST,
 } from 'postgraphile/graphql';
 import { rootOf } from '../errors.ts';
-import type { InexactNumber } from '../request/findInexactNumbers.ts';
+import type { InexactNumber } from '../request/request.ts';
 import { argumentOf } from './argumentOf.ts';
 import type { PreparedDocument } from './document.ts';
 import { ErrorList, excerptOf, shortened, withoutEndOf } from './documentError.ts';

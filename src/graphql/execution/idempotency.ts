@@ -5,10 +5,9 @@ import type { Secrets } from '../../crypto/secrets.ts';
 import { type AccessToken, InvalidTokenError } from '../../token/accessTokens.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { type ErrorCode, errorCodes } from '../errors.ts';
-import type { IdempotencyKey } from '../request/idempotencyKey.ts';
-import type { Answer } from './answer.ts';
-import { hideEndedSecrets, placesOf } from './shownSecrets.ts';
-import { openWriting, type Transaction } from './transaction.ts';
+import type { IdempotencyKey } from '../request/request.ts';
+import { type Answer, hideEndedSecrets, placesOf } from './answer.ts';
+import { openWriting, type Transaction } from './statements.ts';
 
 /** A mutation with an idempotency key, and its token. */
 export type OnceOnly = {

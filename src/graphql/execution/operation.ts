@@ -1,11 +1,11 @@
 import type { Pool } from 'pg';
-import type { Precondition } from '../../database/driver/statement.ts';
+import type { Precondition } from '../../database/driver/driver.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
-import type { RequiredLsns } from '../../replica/queries.ts';
+import type { RequiredLsns } from '../../replica/watchReplica.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
 import type { PreparedDocument } from '../document/document.ts';
 import type { QueryCost } from '../document/queryCost.ts';
-import type { IdempotencyKey } from '../request/idempotencyKey.ts';
+import type { IdempotencyKey } from '../request/request.ts';
 
 /** A validated operation: document, variables and arguments. */
 export type Operation = {

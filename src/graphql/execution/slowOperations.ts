@@ -1,11 +1,11 @@
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import type { Log } from '../../log.ts';
-import { isDue } from '../../observability/isDue.ts';
+import { isDue } from '../../observability/requestFields.ts';
 import type { TransactionSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
+import { documentWithoutValues, sqlWithoutValues } from './answer.ts';
 import type { Operation, RanStatement } from './operation.ts';
-import { documentWithoutValues, sqlWithoutValues } from './withoutValues.ts';
 
 type OperationStats = {
   readonly durationMs: number;

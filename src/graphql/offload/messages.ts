@@ -1,11 +1,11 @@
 import type { Config } from '../../config.ts';
-import type { Precondition } from '../../database/driver/statement.ts';
+import type { Precondition } from '../../database/driver/driver.ts';
 import type { PoolSettings } from '../../database/pool/pools.ts';
 import type { Encoding } from '../../http/compression.ts';
 import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
-import type { Claims } from '../../token/claims.ts';
-import type { Use } from '../../token/uses.ts';
+import type { Claims } from '../../token/settings.ts';
+import type { Use } from '../../token/transaction.ts';
 import type { Answer } from '../execution/answer.ts';
 import type { Operation } from '../execution/operation.ts';
 

@@ -4,8 +4,7 @@ import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
 import { buildInflection, gather } from 'postgraphile/graphile-build';
 import { rowInputName } from '../../../plugins/functions/InputObjectsPlugin.ts';
 import { isComposite } from '../../../plugins/functions/inputOf.ts';
-import { explainFailure } from '../../errors/explainFailure.ts';
-import { SchemaError } from '../../errors/schemaError.ts';
+import { explainFailure, SchemaError } from '../../errors/errors.ts';
 
 /**
  * Names the objects of an error of PostGraphile, and what to write into which comment.

@@ -41,6 +41,8 @@ import { UserMutationsPlugin } from '../../../plugins/UserMutationsPlugin.ts';
 import { UsersSyncPlugin } from '../../../plugins/UsersSyncPlugin.ts';
 import { VariableNamesPlugin } from '../../../plugins/VariableNamesPlugin.ts';
 import { WebhookInputsPlugin, WebhooksPlugin } from '../../../plugins/WebhooksPlugin.ts';
+import type { Config } from '../../config.ts';
+import type { Log } from '../../log.ts';
 
 /** The PostGraphile preset: what its schema leaves out, and our plugins. `pool` is the authenticator's. */
 export function createPreset(pool: Pool, compilation: CompilationOptions): GraphileConfig.Preset {
@@ -143,4 +145,26 @@ declare global {
       pgSettings: Record<string, string>;
     }
   }
+}
+
+/**
+ * The settings of compilation, as configured.
+ * Where the package does not know the libraries, the log says so once a schema, and Grafast executes every operation.
+ *
+ * @param onState called with whether operations are compiled, first as configured
+ */
+export function compilationOptions(
+  { compilation, limits }: Pick<Config, 'compilation' | 'limits'>,
+  log: Log,
+  onState: (isCompiling: boolean) => void = () => undefined,
+): CompilationOptions {
+  onState(compilation);
+  return {
+    isEnabled: compilation,
+    maxBytes: limits.bytes,
+    onUnknown(reason) {
+      log.warn({ reason }, 'operations are not compiled');
+      onState(false);
+    },
+  };
 }

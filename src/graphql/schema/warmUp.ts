@@ -1,10 +1,9 @@
 import { liveToken } from '../../token/accessTokens.ts';
-import type { Claims } from '../../token/claims.ts';
 import { type Scope, scopes } from '../../token/scopes.ts';
+import type { Claims } from '../../token/settings.ts';
 import { createDocumentReader } from '../document/document.ts';
 import { DocumentError } from '../document/documentError.ts';
-import { createExecution } from '../execution/execution.ts';
-import type { ExecutionOptions } from '../execution/executionOptions.ts';
+import { createExecution, type ExecutionOptions } from '../execution/execute.ts';
 
 /**
  * Warm-up: executes operations with claims that see no row, so that the first clients do not wait.
@@ -42,10 +41,11 @@ export async function warmUp(options: ExecutionOptions): Promise<void> {
   }
 }
 
-const executions = 100;
+export const executions = 100;
 
-const user = 'id fullName email cardAssignments { id card { id name ... on NfcCard { nfcIdentifier } } }';
-const documents: readonly (readonly [Scope, string])[] = [
+export const user = 'id fullName email cardAssignments { id card { id name ... on NfcCard { nfcIdentifier } } }';
+
+export const documents: readonly (readonly [Scope, string])[] = [
   ['me', `{ viewer { ${user} accessibleUnits(first: 20) { nodes { id name } } } }`],
   ['me', '{ viewer { accessibleUnits { edges { cursor node { parent { id } children { nodes { id } } } } } } }'],
   ['app', `{ app { users(first: 10) { nodes { ${user} } pageInfo { hasNextPage endCursor } } } }`],
@@ -55,7 +55,7 @@ const documents: readonly (readonly [Scope, string])[] = [
   ],
 ];
 
-function unlessRefused<T>(read: () => T): T | null {
+export function unlessRefused<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
@@ -64,7 +64,7 @@ function unlessRefused<T>(read: () => T): T | null {
   }
 }
 
-const claimsWithoutRows = (scope: Scope): Claims => ({
+export const claimsWithoutRows = (scope: Scope): Claims => ({
   organizationId: nil,
   applicationId: nil,
   clientId: '',
@@ -76,4 +76,4 @@ const claimsWithoutRows = (scope: Scope): Claims => ({
 });
 
 /** RFC 9562 section 5.9. */
-const nil = '00000000-0000-0000-0000-000000000000';
+export const nil = '00000000-0000-0000-0000-000000000000';

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { OperationResult } from 'grafast-compile';
 import type { Pool } from 'pg';
 import type { WithPgClient } from 'postgraphile/@dataplan/pg';
@@ -6,29 +7,29 @@ import { encodePosition, type FeedPosition } from '../../../plugins/changeCursor
 import { type FeedChange, readEnd, readFeed, startOf } from '../../../plugins/changeFeed.ts';
 import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
-import type { RequestId } from '../../observability/requestFields.ts';
+import { noRequest, type RequestId } from '../../observability/requestFields.ts';
+import { withoutCaller } from '../../scheduling/caller.ts';
 import { createTurns } from '../../scheduling/turns.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
-import { graphSettings } from '../../token/settings.ts';
+import { graphSettings, oauthSettings } from '../../token/settings.ts';
+import { queryOnce } from '../../token/transaction.ts';
 import { limitExceeded } from '../document/limitExceeded.ts';
 import { presentError } from '../errors.ts';
-import { toBody } from '../execution/answerBody.ts';
-import { createContext } from '../execution/context.ts';
-import type { ExecutionOptions } from '../execution/executionOptions.ts';
+import { toBody } from '../execution/answer.ts';
+import { createContext, type ExecutionOptions, planInTurn } from '../execution/execute.ts';
 import type { Operation } from '../execution/operation.ts';
-import { planInTurn } from '../execution/planInTurn.ts';
 import { Statements } from '../execution/statements.ts';
-import type { EventStream } from './eventStream.ts';
+import type { openEventStream } from '../request/response.ts';
 import type { Feed } from './feed.ts';
 
-export type Subscription = Operation & {
+type Subscription = Operation & {
   readonly token: AccessToken;
   readonly lastEventId: string | null;
   /** Whether the stream may have what was read until now: it is open, and its token is live. */
   isLive(): Promise<boolean>;
 };
 
-export type SubscriberOptions = Omit<ExecutionOptions, 'replicaPool'>;
+type SubscriberOptions = Omit<ExecutionOptions, 'replicaPool'>;
 
 /**
  * Executes subscriptions by Grafast, an event for each change.
@@ -167,3 +168,54 @@ const msOfEvent = 1;
 /** One slow reader takes this much memory, and its events that are being verified as much again. */
 const maxEventBytes = 64_000;
 const tooLong = toBody('null', [limitExceeded('bytes', maxEventBytes).toJSON()]);
+
+/**
+ * Verifies the tokens of streams in batches: a statement every 5 ms at most, for up to 100 tokens, however many events there are.
+ * A token is verified by a statement that begins after the call. So it is false if the revocation was acknowledged before. It is false, too,
+ * while the organization is not served here: its streams complete, and other organizations' streams are verified by the same statement.
+ */
+export function createTokenCheck(pool: Pool): (tokenHash: Buffer) => Promise<boolean> {
+  const waiting = new Map<string, Waiting>();
+  let isRunning = false;
+
+  const verify = async (batch: readonly Waiting[]) => {
+    const statement = { name: 'verify_tokens_of_streams', text: areLive, values: [batch.map(({ hash }) => hash)] };
+    try {
+      const { rows } = await queryOnce<{ isLive: boolean }>(pool, oauthSettings(null, noRequest), statement);
+      for (const [index, { resolve }] of batch.entries()) resolve(rows[index]?.isLive === true);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+  const run = async () => {
+    isRunning = true;
+    while (waiting.size > 0) {
+      await setTimeout(batchMs);
+      const batch = [...waiting].slice(0, maxTokens);
+      for (const [key] of batch) waiting.delete(key);
+      await verify(batch.map(([, token]) => token));
+    }
+    isRunning = false;
+  };
+
+  return (hash) => {
+    const key = hash.toString('latin1');
+    const token = waiting.get(key) ?? { hash, ...Promise.withResolvers<boolean>() };
+    waiting.set(key, token);
+    if (!isRunning) void withoutCaller(run);
+    return token.promise;
+  };
+}
+
+type Waiting = PromiseWithResolvers<boolean> & { readonly hash: Buffer };
+
+const batchMs = 5;
+const maxTokens = 100;
+
+const areLive = `
+  select coalesce((
+    select app_hidden.is_served(live.organization_id) from oauth.verify_access_token(token.hash) as live), false) as "isLive"
+  from unnest($1::bytea[]) with ordinality as token (hash, place)
+  order by place`;
+
+export type EventStream = ReturnType<typeof openEventStream>;

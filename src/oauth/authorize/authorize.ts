@@ -1,17 +1,98 @@
-import type { RequestHandler } from 'express';
+import { type Request, type RequestHandler, Router } from 'express';
 import type { Pool } from 'pg';
 import { subkey } from '../../crypto/secrets.ts';
 import { requestIdOf } from '../../http/middleware.ts';
+import type { Log } from '../../log.ts';
+import { fieldsOf } from '../../observability/requestFields.ts';
+import { type Application, findApplication } from '../client.ts';
+import { allowOnly, handleErrors, invalidRequest, OAuthError, sendJson } from '../errors.ts';
+import { type Check, type Form, refuse } from '../form.ts';
+import { grantedScopes } from '../grantedScopes.ts';
+import { authorizationCode } from '../grants/authorizationCode.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { bodyOf, pick } from '../parameters.ts';
-import { type AnswerClient, wantsJson } from './answerClient.ts';
-import { type AntiForgery, invalidCsrfToken } from './antiForgery.ts';
+import { bodyOf, pick, queryOf, readBody, refuseQueryCredentials } from '../parameters.ts';
+import type { AuthenticateUser } from '../passwords.ts';
+import type { Throttle } from '../throttle.ts';
 import { answerOnce, createConsent } from './consents.ts';
-import type { Pages } from './createPages.ts';
-import { requireAuthorization } from './readAuthorization.ts';
+import {
+  type AnswerClient,
+  type AntiForgery,
+  createAnswerClient,
+  createAntiForgery,
+  createPages,
+  invalidCsrfToken,
+  type Pages,
+  wantsJson,
+} from './pages.ts';
+import { type Authorization, createSessions, requireAuthorization } from './sessions.ts';
+import { signIn, signOut } from './signIn.ts';
+
+export type AuthorizeContext = {
+  /** Connections as the authenticator. */
+  pool: Pool;
+  /** SECRET_KEY, then SECRET_KEY_PREVIOUS if there is one. */
+  keys: readonly [Buffer, ...Buffer[]];
+  throttle: Throttle;
+  authenticateUser: AuthenticateUser;
+  /** The specification's `{base_url}`: the issuer. */
+  url: string;
+  log: Log;
+};
+
+/**
+ * The authorization endpoint and its pages (RFC 6749 section 4.1).
+ * It does not use oauth2orize. Its `decision` approves unless it gets `cancel`, and is not tied to the person who was asked. Its code grant
+ * reads only the query. A repeated parameter reaches its callbacks as an array.
+ */
+export function createAuthorizeRouter(context: AuthorizeContext): Router {
+  const { pool, keys, throttle, authenticateUser, url, log } = context;
+  const router = Router();
+  const answerClient = createAnswerClient(url);
+  const antiForgery = createAntiForgery(keys[0], url);
+  const pages = createPages(url);
+  const request = [refuseQueryCredentials, readAuthorization(pool, answerClient), ...createSessions(pool, keys, url)];
+  const form = [...readBody(), ...request];
+  const answers = [...form, answerConsent(pool, keys[0], answerClient)];
+
+  router.use(paths, (_request, response, next) => {
+    // Only the person and this service see the authorization request, even if the answer is a redirect. A client that opened a window
+    // for it keeps its handle, to read the answer from its own page there.
+    response.set({ 'Referrer-Policy': 'no-referrer', 'Cross-Origin-Opener-Policy': 'unsafe-none' });
+    next();
+  });
+  router.use(paths, throttle.limitAddress);
+  router
+    .route('/oauth/authorize')
+    .get(request, showConsent(pool, antiForgery, pages))
+    .post(answers)
+    .delete(answers)
+    .all(allowOnly('GET', 'HEAD', 'POST', 'DELETE'));
+  router
+    .route('/oauth/sign-in')
+    .post(form, signIn(authenticateUser, throttle, antiForgery, pages))
+    .all(allowOnly('POST'));
+  router.route('/oauth/sign-out').post(form, signOut(antiForgery, pages)).all(allowOnly('POST'));
+  router.use(
+    paths,
+    handleErrors(log, (asked, response, refusal) =>
+      wantsJson(asked) || (isForPrograms(asked) && asked.accepts('json', 'html') === 'json')
+        ? sendJson(asked, response, refusal)
+        : pages.sendProblem(response, refusal, asked.oauthAuthorization),
+    ),
+  );
+  return router;
+}
+
+/**
+ * Here a browser sends forms, and prefers HTML.
+ * A client that accepts anything, as curl does, is no browser.
+ */
+const isForPrograms = ({ baseUrl, method }: Request) => baseUrl === '/oauth/authorize' && !/^(GET|HEAD)$/.test(method);
+
+const paths = ['/oauth/authorize', '/oauth/sign-in', '/oauth/sign-out'];
 
 /** `GET /oauth/authorize`: each time the sign-in page or, for a signed-in person, the consent screen. */
-export function showConsent(pool: Pool, antiForgery: AntiForgery, pages: Pages): RequestHandler {
+function showConsent(pool: Pool, antiForgery: AntiForgery, pages: Pages): RequestHandler {
   return async (request, response) => {
     const authorization = requireAuthorization(request);
     const { application } = authorization;
@@ -44,7 +125,7 @@ export function showConsent(pool: Pool, antiForgery: AntiForgery, pages: Pages):
  * `POST /oauth/authorize`: the person consents; `DELETE`: the person denies.
  * Consumes the one-time consent token and writes the code in the same transaction; 403 without one.
  */
-export function answerConsent(pool: Pool, key: Buffer, answerClient: AnswerClient): RequestHandler {
+function answerConsent(pool: Pool, key: Buffer, answerClient: AnswerClient): RequestHandler {
   const codeKey = subkey(key, 'authorization code');
   return async (request, response) => {
     const authorization = requireAuthorization(request);
@@ -64,4 +145,160 @@ export function answerConsent(pool: Pool, key: Buffer, answerClient: AnswerClien
     const denial = { error: 'access_denied', error_description: 'The person did not allow it.' };
     answerClient(request, response, authorization, answer === 'denied' ? denial : answer);
   };
+}
+
+/**
+ * Sets `request.oauthAuthorization`, or refuses.
+ * The person gets the refusal until it is certain that the address belongs to the client, then the client does. Every method validates
+ * everything again.
+ */
+function readAuthorization(pool: Pool, answerClient: AnswerClient): RequestHandler {
+  return async (request, response, next) => {
+    const form = formOf(request);
+    const { client_id, redirect_uri } = pick(form, ['client_id', 'redirect_uri']);
+    const application = client_id === undefined ? null : await findApplication(pool, client_id, requestIdOf(response));
+    refuse(clientChecks, { ...(client_id && { client_id }), ...(redirect_uri && { redirect_uri }), application });
+    if (!application || redirect_uri === undefined) throw new Error('unreachable: the checks have seen to both');
+
+    try {
+      request.oauthAuthorization = toAuthorization(application, redirect_uri, form);
+    } catch (error) {
+      if (!(error instanceof OAuthError)) throw error;
+      fieldsOf(response).reason = error.reason;
+      const replyTo = { redirectUri: redirect_uri, state: stateOf(form) };
+      return answerClient(request, response, replyTo, { error: error.code, error_description: error.message });
+    }
+    next();
+  };
+}
+
+/** The parameters: in the body if it has the request, else in the query, where our own forms have it. */
+function formOf(request: Request): Form {
+  const body = bodyOf(request);
+  return body.some(([name]) => name === 'client_id') ? body : queryOf(request);
+}
+
+function toAuthorization(application: Application, redirectUri: string, form: Form): Authorization {
+  const parameters = pick(form, authorizationParameters);
+  refuse(requestChecks, parameters);
+  return {
+    application,
+    redirectUri,
+    state: parameters.state,
+    scopes: grantedScopes(authorizationCode.scopes, application, parameters.scope),
+    codeChallenge: parameters.code_challenge ?? '',
+    query: new URLSearchParams(parameters).toString(),
+  };
+}
+
+/** The `state`, which belongs to the answer even if another parameter is wrong. */
+function stateOf(form: Form): string | undefined {
+  try {
+    return pick(form, ['state']).state;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The parameters of the authorization endpoint, in the query or in a form. */
+const authorizationParameters = [
+  'client_id',
+  'redirect_uri',
+  'response_type',
+  'response_mode',
+  'scope',
+  'state',
+  'code_challenge',
+  'code_challenge_method',
+] as const;
+
+type AuthorizationParameters = { readonly [name in (typeof authorizationParameters)[number]]?: string };
+
+type AskedBy = {
+  readonly client_id?: string;
+  readonly redirect_uri?: string;
+  readonly application: Application | null;
+};
+
+/**
+ * Checks whose refusal is a page for the person, in this order.
+ * Before they pass, nothing is redirected: the address may be an attacker's (RFC 6749 section 4.1.2.1, RFC 9700 section 4.11).
+ */
+const clientChecks: readonly Check<AskedBy>[] = [
+  [
+    'RFC 6749 section 4.1.1',
+    ({ client_id }) => client_id !== undefined,
+    () => invalidRequest('The application did not say who it is: client_id is missing.'),
+  ],
+  [
+    'RFC 6749 section 4.1.2.1',
+    ({ application }) => application !== null,
+    () => invalidRequest('The application is not known here: no enabled application has this client_id.'),
+  ],
+  [
+    'RFC 6749 section 3.1.2.3',
+    ({ redirect_uri }) => redirect_uri !== undefined,
+    () => invalidRequest('The application did not say where to return to: redirect_uri is missing.'),
+  ],
+  [
+    'RFC 6749 section 3.1.2.4, RFC 9700 section 4.1.3',
+    ({ application, redirect_uri = '' }) => matchesRedirectUri(application?.redirectUris ?? [], redirect_uri),
+    () =>
+      invalidRequest('The application has not registered the address to return to: redirect_uri must match exactly.'),
+  ],
+];
+
+/** Checks whose refusal redirects to the client, in this order; the scope comes last (`grantedScopes`). */
+const requestChecks: readonly Check<AuthorizationParameters>[] = [
+  [
+    'RFC 6749 section 3.1.1',
+    ({ response_type }) => response_type !== undefined,
+    () => invalidRequest('response_type is missing.'),
+  ],
+  [
+    'RFC 6749 section 3.1.1, RFC 9700 section 2.1.2: no token in an address',
+    ({ response_type }) => response_type === 'code',
+    () => new OAuthError('unsupported_response_type', 'response_type must be code.'),
+  ],
+  [
+    'OAuth 2.0 Multiple Response Types section 2.1',
+    ({ response_mode }) => response_mode === undefined || response_mode === 'query',
+    () => invalidRequest('response_mode must be query.'),
+  ],
+  [
+    'RFC 7636 section 4.4.1, RFC 9700 section 2.1.1: required of every client',
+    ({ code_challenge }) => code_challenge !== undefined,
+    () => invalidRequest('code_challenge is missing: this server requires PKCE.'),
+  ],
+  [
+    'RFC 7636 section 4.3: without a method it would be plain',
+    ({ code_challenge_method }) => code_challenge_method === 'S256',
+    () => invalidRequest('code_challenge_method must be S256.'),
+  ],
+  [
+    'RFC 7636 section 4.2: SHA-256 in base64url',
+    ({ code_challenge = '' }) => /^[\w-]{43}$/.test(code_challenge),
+    () => invalidRequest('code_challenge must be 43 characters of base64url.'),
+  ],
+];
+
+/**
+ * Whether a client may be answered at this address: it is registered, character by character.
+ * (RFC 9700 section 4.1.3.) An address may also differ from a registered one only in the port of a loopback IP. A native app gets that port
+ * when it starts (RFC 8252 section 7.3).
+ */
+function matchesRedirectUri(registered: readonly string[], requested: string): boolean {
+  if (registered.includes(requested)) return true;
+  const anyPort = withoutLoopbackPort(requested);
+  return (
+    anyPort !== null &&
+    URL.canParse(requested) &&
+    registered.some((uri) => (withoutLoopbackPort(uri) ?? uri) === anyPort)
+  );
+}
+
+/** Null unless it is `http` at a loopback IP. A name such as `localhost` may be another machine's. */
+function withoutLoopbackPort(uri: string): string | null {
+  const [, origin, rest] = /^(http:\/\/(?:127\.0\.0\.1|\[::1\]))(?::\d{1,5})?([/?].*)?$/.exec(uri) ?? [];
+  return origin === undefined ? null : origin + (rest ?? '');
 }

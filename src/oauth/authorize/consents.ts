@@ -1,9 +1,8 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { createToken, hashToken } from '../../token/format.ts';
+import { createToken, hashToken } from '../../token/accessTokens.ts';
 import { lifetimes } from '../lifetimes.ts';
-import type { Authorization } from './readAuthorization.ts';
-import { storedId } from './sessionStore.ts';
+import { type Authorization, storedId } from './sessions.ts';
 
 /** A session, and the authorization request that its person consents to. */
 export type Consent = { readonly sessionId: string; readonly authorization: Authorization };

@@ -1,14 +1,18 @@
 import { randomBytes } from 'node:crypto';
-import { promisify } from 'node:util';
+import { callbackify, promisify } from 'node:util';
 import type { Request, RequestHandler } from 'express';
-import session from 'express-session';
+import session, { type SessionData } from 'express-session';
 import type { Pool } from 'pg';
 import { subkey } from '../../crypto/secrets.ts';
 import { requestIdOf } from '../../http/middleware.ts';
-import type { RequestId } from '../../observability/requestFields.ts';
+import { noRequest, type RequestId } from '../../observability/requestFields.ts';
+import { hashToken, requireOwnService } from '../../token/accessTokens.ts';
+import type { Scope } from '../../token/scopes.ts';
+import { oauthSettings } from '../../token/settings.ts';
+import { queryOnce } from '../../token/transaction.ts';
+import type { Application } from '../client.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { requireAuthorization } from './readAuthorization.ts';
-import { organizationOf, SessionStore } from './sessionStore.ts';
+import { lifetimes } from '../lifetimes.ts';
 
 declare module 'express-session' {
   interface SessionData {
@@ -83,3 +87,64 @@ async function findPerson(
   );
   return rows[0] ?? null;
 }
+
+/**
+ * Sessions in PostgreSQL, which end by its clock.
+ * Each statement runs in the organization of the session, with which its id begins, so that row-level security applies, if it is served
+ * here. The id is stored as its SHA-256, so that a leaked row opens no session.
+ */
+class SessionStore extends session.Store {
+  readonly #pool: Pool;
+
+  constructor(pool: Pool) {
+    super();
+    this.#pool = pool;
+  }
+
+  override get(id: string, done: (error: unknown, found?: SessionData | null) => void): void {
+    const text = 'select sess from oauth.sessions where sid = $1 and expire > statement_timestamp()';
+    callbackify(() => this.#query(id, text))(done);
+  }
+
+  override set(id: string, data: SessionData, done: (error?: unknown) => void = () => undefined): void {
+    const text = `
+      insert into oauth.sessions (sid, sess, expire) values ($1, $2, statement_timestamp() + make_interval(secs => $3))
+      on conflict (sid) do update set sess = excluded.sess, expire = excluded.expire`;
+    callbackify(() => this.#query(id, text, data, lifetimes.sessionSeconds))(done);
+  }
+
+  override destroy(id: string, done: (error?: unknown) => void = () => undefined): void {
+    callbackify(() => this.#query(id, 'delete from oauth.sessions where sid = $1'))(done);
+  }
+
+  async #query(id: string, text: string, ...more: unknown[]): Promise<SessionData | null> {
+    const statement = { text, values: [storedId(id), ...more] };
+    const settings = oauthSettings(organizationOf(id), noRequest);
+    const { rows } = await queryOnce<{ sess: SessionData }>(this.#pool, settings, statement, requireOwnService);
+    return rows[0]?.sess ?? null;
+  }
+}
+
+const organizationOf = (id: string): string => id.split('.', 1)[0] ?? '';
+
+/** The id of a session in the database. */
+export const storedId = (id: string): string => hashToken(id).toString('base64url');
+
+/** A valid authorization request (RFC 6749 section 4.1.1). */
+export type Authorization = ReplyTo & {
+  readonly application: Application;
+  readonly scopes: readonly Scope[];
+  /** RFC 7636, method S256. */
+  readonly codeChallenge: string;
+  /** The same request as a query, for the forms of its pages and for the way back to it. */
+  readonly query: string;
+};
+
+/** The request that `readAuthorization` has set. */
+export function requireAuthorization({ oauthAuthorization }: Request): Authorization {
+  if (!oauthAuthorization) throw new Error('readAuthorization did not run');
+  return oauthAuthorization;
+}
+
+/** The client's redirect URI, and the `state` to send back to it. */
+export type ReplyTo = { readonly redirectUri: string; readonly state: string | undefined };

@@ -1,16 +1,12 @@
 import type { RequestHandler } from 'express';
 import { requestIdOf } from '../../http/middleware.ts';
 import { fieldsOf } from '../../observability/requestFields.ts';
-import type { AuthenticateUser } from '../authenticateUser.ts';
-import { invalidGrant } from '../errors.ts';
-import { sendJson } from '../handleErrors.ts';
+import { invalidGrant, sendJson } from '../errors.ts';
 import { bodyOf, pick } from '../parameters.ts';
-import type { Throttle } from '../throttle/createThrottle.ts';
-import { sendTo, wantsJson } from './answerClient.ts';
-import type { AntiForgery } from './antiForgery.ts';
-import type { Pages } from './createPages.ts';
-import { requireAuthorization } from './readAuthorization.ts';
-import { beginSession, endSession } from './sessions.ts';
+import type { AuthenticateUser } from '../passwords.ts';
+import type { Throttle } from '../throttle.ts';
+import { type AntiForgery, type Pages, sendTo, wantsJson } from './pages.ts';
+import { beginSession, endSession, requireAuthorization } from './sessions.ts';
 
 /**
  * `POST /oauth/sign-in`: by e-mail address and password; then back to the consent screen.

@@ -1,14 +1,13 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { PoolClient } from 'pg';
-import { hashToken, isToken } from '../../token/format.ts';
+import { hashToken, isToken } from '../../token/accessTokens.ts';
 import { type Scope, scopesOf } from '../../token/scopes.ts';
-import type { Client } from '../client/authenticateClient.ts';
+import type { Client } from '../client.ts';
 import { invalidGrant } from '../errors.ts';
 import { grantedScopes } from '../grantedScopes.ts';
 import { commitWithRefusal } from '../inOrganization.ts';
-import { createUserGrant } from '../token/createUserGrant.ts';
-import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
-import { revokeGrant } from '../token/revokeGrant.ts';
+import { createUserGrant, issueTokens, type TokenReply } from '../token/issueTokens.ts';
+import { revokeGrant } from '../token/revoke.ts';
 import type { Grant } from './grant.ts';
 
 /**

@@ -1,11 +1,11 @@
 import type { Pool, PoolClient } from 'pg';
 import type { RequestId } from '../../observability/requestFields.ts';
 import { type Scope, scopesOf } from '../../token/scopes.ts';
-import type { Application } from '../client/application.ts';
+import type { Application } from '../client.ts';
 import { invalidClient, temporarilyUnavailable, unauthorizedClient } from '../errors.ts';
 import { grantedScopes } from '../grantedScopes.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { deleteExpiredTokens } from '../purge/deleteExpiredTokens.ts';
+import { deleteExpiredTokens } from '../purge.ts';
 import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
 import type { Grant } from './grant.ts';
 

@@ -1,10 +1,9 @@
 import type { Pool } from 'pg';
 import type { Secrets } from '../../crypto/secrets.ts';
 import type { Scope } from '../../token/scopes.ts';
-import type { AuthenticateUser } from '../authenticateUser.ts';
-import type { Check } from '../check.ts';
-import type { Client } from '../client/authenticateClient.ts';
-import type { Parameters } from '../form.ts';
+import type { Client } from '../client.ts';
+import type { Check, Parameters } from '../form.ts';
+import type { AuthenticateUser } from '../passwords.ts';
 import type { TokenReply } from '../token/issueTokens.ts';
 
 /**

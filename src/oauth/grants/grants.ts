@@ -1,8 +1,13 @@
+import type { Request, RequestHandler } from 'express';
+import type { MiddlewareFunction } from 'oauth2orize';
+import oauth2orize from 'oauth2orize';
+import { fieldsOf } from '../../observability/requestFields.ts';
+import { type Client, requireClient } from '../client.ts';
 import type { Parameters } from '../form.ts';
 import { authorizationCode } from './authorizationCode.ts';
 import { clientCredentials } from './clientCredentials.ts';
 import { externalAuthenticationToken } from './externalAuthenticationToken.ts';
-import type { Grant } from './grant.ts';
+import type { Grant, GrantContext } from './grant.ts';
 import { password } from './password.ts';
 import { refreshToken } from './refreshToken.ts';
 
@@ -33,3 +38,25 @@ export const mobileAppGrants: readonly string[] = grants
   .map(({ name }) => name);
 
 export const grantParameters: readonly string[] = grants.flatMap(({ parameters }) => Object.keys(parameters));
+
+/**
+ * Issues tokens by the grants of the list.
+ * The client is already authenticated, and its parameters are valid.
+ */
+export function createTokenExchange(context: GrantContext): RequestHandler {
+  const server = oauth2orize.createServer<Client>();
+  for (const grant of grants) server.exchange(grant.type, exchange(grant, context));
+  return server.token();
+}
+
+export const exchange =
+  (grant: Grant, context: GrantContext): MiddlewareFunction =>
+  (request, response, next) => {
+    const asked = request as Request;
+    if (grantOf(asked.body) !== grant) return next();
+    fieldsOf(response).grant = grant.name;
+    grant
+      .issue(context, requireClient(asked), asked.body)
+      .then((reply) => response.setHeader('Content-Type', 'application/json').end(JSON.stringify(reply)))
+      .catch(next);
+  };

@@ -1,12 +1,11 @@
 import type { RequestHandler } from 'express';
 import type { Pool, PoolClient } from 'pg';
 import { requestIdOf } from '../../http/middleware.ts';
-import { hashToken, isToken } from '../../token/format.ts';
+import { hashToken, isToken } from '../../token/accessTokens.ts';
 import { requireClaims } from '../authenticateBearer.ts';
-import { type Client, requireClient } from '../client/authenticateClient.ts';
+import { type Client, requireClient } from '../client.ts';
 import { invalidClient, invalidRequest } from '../errors.ts';
 import { inOrganization } from '../inOrganization.ts';
-import { revokeGrant } from './revokeGrant.ts';
 
 /**
  * `POST /oauth/revoke` (RFC 7009): ends the grant of a token of this client, with all its tokens.
@@ -58,4 +57,9 @@ async function findGrant(database: PoolClient, applicationId: string, token: str
     values: [applicationId, hashToken(token)],
   });
   return rows[0];
+}
+
+/** Revokes a grant with all its tokens, from the next request on, on every node. Idempotent. */
+export async function revokeGrant(database: PoolClient, grantId: string): Promise<void> {
+  await database.query({ name: 'end_grant', text: 'delete from oauth.grants where id = $1', values: [grantId] });
 }

@@ -4,7 +4,7 @@ import { detectResources, envDetector, resourceFromAttributes } from '@opentelem
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
-import { isDue } from '../isDue.ts';
+import { isDue } from '../requestFields.ts';
 
 /**
  * Starts to record and send traces, from this thread.

@@ -1,5 +1,4 @@
-import { secretKeyCheck } from '../../../src/crypto/secretKeyCheck.ts';
-import { createSecrets } from '../../../src/crypto/secrets.ts';
+import { createSecrets, secretKeyCheck } from '../../../src/crypto/secrets.ts';
 import { applyDocument } from '../../../src/provisioning/applyDocument.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { testPasswords } from '../../support/passwords.ts';

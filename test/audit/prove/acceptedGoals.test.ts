@@ -1,4 +1,4 @@
-import { rolledBack } from '../../../src/database/pool/rolledBack.ts';
+import { rolledBack } from '../../../src/database/pool/transactions.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 // An acceptance holds for what was looked at: the database keeps a hash of it.

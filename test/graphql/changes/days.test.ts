@@ -1,4 +1,4 @@
-import { purgeExpired } from '../../../src/oauth/purge/purgeExpired.ts';
+import { purgeExpired } from '../../../src/oauth/purge.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 
 // The feed's partitions, which are days, and how the service asks them all for what is new.

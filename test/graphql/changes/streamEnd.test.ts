@@ -1,4 +1,4 @@
-import { createToken, hashToken } from '../../../src/token/format.ts';
+import { createToken, hashToken } from '../../../src/token/accessTokens.ts';
 import { shareService } from '../../support/sharedService.ts';
 import { until } from '../../support/until.ts';
 import { type Mutate, mutating } from '../mutating.ts';

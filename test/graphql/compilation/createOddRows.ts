@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { encodeNodeId } from '../../../plugins/NodeIdPlugin.ts';
 import type { Secrets } from '../../../src/crypto/secrets.ts';
-import type { Claims } from '../../../src/token/claims.ts';
 import type { Scope } from '../../../src/token/scopes.ts';
+import type { Claims } from '../../../src/token/settings.ts';
 
 /** The caller whose claims an operation has. */
 export type Caller = 'app' | 'app and basic' | 'person' | 'stranger' | 'basic';

@@ -1,5 +1,5 @@
 import { hash, randomUUID } from 'node:crypto';
-import { purgeExpired } from '../../../src/oauth/purge/purgeExpired.ts';
+import { purgeExpired } from '../../../src/oauth/purge.ts';
 import { shareService } from '../../support/sharedService.ts';
 import { createTenant, createViewer, type GraphTest, type Tenant } from '../support.ts';
 import { countUsers, newEmail, type Options, outcomeOf, sendKeyed } from './sendKeyed.ts';

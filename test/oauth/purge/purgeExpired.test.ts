@@ -1,4 +1,4 @@
-import { purgeExpired, type RunQuery } from '../../../src/oauth/purge/purgeExpired.ts';
+import { purgeExpired, type RunQuery } from '../../../src/oauth/purge.ts';
 import { createEmptiedDatabase, type EmptiedDatabase } from '../../support/emptiedDatabase.ts';
 import { countIn, nothing } from './support.ts';
 

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import { createPool } from '../../../src/database/pool/pools.ts';
 import { createLog } from '../../../src/log.ts';
-import { startPurging } from '../../../src/oauth/purge/startPurging.ts';
+import { startPurging } from '../../../src/oauth/purge.ts';
 import { createMetrics } from '../../../src/observability/metrics/createMetrics.ts';
 import { preparesStatements } from '../../support/database.ts';
 import { createEmptiedDatabase, type EmptiedDatabase } from '../../support/emptiedDatabase.ts';

@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
 import { createPool } from '../../../src/database/pool/pools.ts';
 import { createLog } from '../../../src/log.ts';
-import { createThrottle, type Throttle } from '../../../src/oauth/throttle/createThrottle.ts';
+import { createThrottle, type Throttle } from '../../../src/oauth/throttle.ts';
 import { createTestDatabase, preparesStatements, type TestDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;

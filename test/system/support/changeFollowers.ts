@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import { hasCode } from '../../../src/errors/hasCode.ts';
+import { hasCode } from '../../../src/errors/errors.ts';
 import { type OpenStream, openStream } from '../../graphql/changes/eventStream.ts';
 import { type Change, pageQuery } from '../../graphql/changes/feed.ts';
 import { ask } from '../../graphql/client.ts';

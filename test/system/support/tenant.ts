@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { hashToken } from '../../../src/token/format.ts';
+import { hashToken } from '../../../src/token/accessTokens.ts';
 import { createTenant, type Tenant } from '../../graphql/support.ts';
 
 export type TenantWithSecret = Tenant & { readonly secret: string };

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Pool } from 'pg';
-import { hashToken } from '../../../src/token/format.ts';
+import { hashToken } from '../../../src/token/accessTokens.ts';
 import type { TenantWithSecret } from './tenant.ts';
 
 export type Writers = {

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { Pool } from 'pg';
 import { postgraphile } from 'postgraphile';
 import { grafserv } from 'postgraphile/grafserv/node';
-import type { Claims } from '../../../../src/token/claims.ts';
+import type { Claims } from '../../../../src/token/settings.ts';
 import { authenticate, settingsOf } from '../authenticate.ts';
 import { createPipelinedPool } from '../queryPipelined.ts';
 import { createStockPreset } from './createStockPreset.ts';

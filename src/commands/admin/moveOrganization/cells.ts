@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { problemOfConnectionUrl, toDriverUrl, toLibpqUrl } from '../../../connectionUrl.ts';
-import { withClient } from '../../../database/pool/withClient.ts';
-import { StartupError } from '../../../errors/startupError.ts';
+import { withClient } from '../../../database/pool/transactions.ts';
+import { StartupError } from '../../../errors/errors.ts';
 
 /** A database of the service, by a connection of its own: session locks end with the command, however that ends. */
 export type Cell = {

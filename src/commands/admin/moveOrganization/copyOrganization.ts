@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Client } from 'pg';
-import { StartupError } from '../../../errors/startupError.ts';
+import { StartupError } from '../../../errors/errors.ts';
 import type { Cells } from './cells.ts';
 import { countRows, type TableRows } from './compare.ts';
 import { type Move, type MoveRow, moveOf, readMove } from './moves.ts';

@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { lockOfOwners } from '../../../database/pool/runTransaction.ts';
-import { withClient } from '../../../database/pool/withClient.ts';
-import { StartupError } from '../../../errors/startupError.ts';
+import { lockOfOwners, withClient } from '../../../database/pool/transactions.ts';
+import { StartupError } from '../../../errors/errors.ts';
 import { abortMove } from './abortMove.ts';
 import type { Cell, Cells } from './cells.ts';
 import { chooseHashes, compareRows, countRows, type TableRows } from './compare.ts';

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { StartupError } from '../../../errors/startupError.ts';
+import { StartupError } from '../../../errors/errors.ts';
 import type { Cells } from './cells.ts';
 import { countRows, type TableRows } from './compare.ts';
 import { type Move, readMove } from './moves.ts';

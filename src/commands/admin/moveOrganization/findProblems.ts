@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { isCheckedKey, type SecretKeyCheck } from '../../../crypto/secretKeyCheck.ts';
+import { isCheckedKey, type SecretKeyCheck } from '../../../crypto/secrets.ts';
 import type { Cell, Cells } from './cells.ts';
 import { readMove } from './moves.ts';
 import { findUnmovable, readColumns, readMovedTables, readSharedKeys } from './tables.ts';

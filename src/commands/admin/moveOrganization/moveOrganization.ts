@@ -1,4 +1,4 @@
-import { StartupError } from '../../../errors/startupError.ts';
+import { StartupError } from '../../../errors/errors.ts';
 import { findOrganization } from '../findUser.ts';
 import { abortMove } from './abortMove.ts';
 import { type Cells, withCell, withCells } from './cells.ts';

@@ -1,5 +1,5 @@
 import type { Client } from 'pg';
-import { StartupError } from '../../../errors/startupError.ts';
+import { StartupError } from '../../../errors/errors.ts';
 import type { Cell } from './cells.ts';
 
 /** A row of `app_hidden.organization_moves`. */

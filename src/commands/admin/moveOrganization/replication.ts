@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { escapeIdentifier, escapeLiteral } from 'pg';
 import { toLibpqUrl } from '../../../connectionUrl.ts';
-import { StartupError } from '../../../errors/startupError.ts';
+import { StartupError } from '../../../errors/errors.ts';
 import type { Cell, Cells } from './cells.ts';
 import type { Move } from './moves.ts';
 import type { MovedTable } from './tables.ts';

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { rolledBack } from '../../../database/pool/rolledBack.ts';
+import { rolledBack } from '../../../database/pool/transactions.ts';
 import { document, table } from '../markdown.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { Erasures } from './erasures.ts';

@@ -1,4 +1,4 @@
-import { StartupError } from '../../../errors/startupError.ts';
+import { StartupError } from '../../../errors/errors.ts';
 
 /** The package that proves. Only this import loads it, since the server comes without it. */
 export const loadProver = (): Promise<typeof import('rls-prover')> => import('rls-prover').catch(missing('rls-prover'));

@@ -1,5 +1,5 @@
 import type { Judgement, Mutation } from 'rls-prover';
-import { rolledBack } from '../../../database/pool/rolledBack.ts';
+import { rolledBack } from '../../../database/pool/transactions.ts';
 import { createProgress } from '../../progress.ts';
 import { document, type Row, table } from '../markdown.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';

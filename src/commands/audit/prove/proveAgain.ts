@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Digested, Judgement, Options, Prover } from 'rls-prover';
-import { StartupError } from '../../../errors/startupError.ts';
+import { StartupError } from '../../../errors/errors.ts';
 import { loadProver } from './loadProver.ts';
 
 /**
