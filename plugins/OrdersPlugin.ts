@@ -112,10 +112,9 @@ function isSortable(codec: PgCodec): boolean {
   return arrayOfCodec ? isSortable(arrayOfCodec) : !withoutOrder.has(name);
 }
 
-/** PostgreSQL's own types that no B-tree orders, and those of a search, which the graph does not show. */
+/** PostgreSQL's own types that no B-tree orders. */
 const withoutOrder: ReadonlySet<string> = new Set([
   ...['json', 'jsonpath', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle', 'aclitem'],
-  ...['tsvector', 'tsquery'],
 ]);
 
 /** Whether PostGraphile writes and reads the type without loss. */

@@ -43,6 +43,20 @@ export const TextFormsPlugin: GraphileConfig.Plugin = {
   },
 
   schema: {
+    entityBehavior: {
+      pgCodecAttribute: {
+        inferred: {
+          after: ['default'],
+          before: ['inferred', 'PgRelayPlugin'],
+          provides: ['TextFormsPlugin'],
+          // PostGraphile hides these, and fails to build a type that has no other attribute.
+          callback: (behavior, [{ attributes }, name]) =>
+            isOfSearch(attributes[name]?.codec as PgCodec)
+              ? [behavior, 'attribute:base', 'attribute:select', 'attribute:insert', 'attribute:update']
+              : behavior,
+        },
+      },
+    },
     hooks: {
       init: {
         before: ['PgCodecs'],
@@ -68,6 +82,12 @@ export const TextFormsPlugin: GraphileConfig.Plugin = {
     },
   },
 };
+
+/** Whether values of the type have documents or queries of a full-text search. */
+function isOfSearch(codec: PgCodec): boolean {
+  const inner = codec.arrayOfCodec ?? codec.rangeOfCodec ?? codec.domainOfCodec;
+  return inner ? isOfSearch(inner) : codec === TYPES.tsvector || codec === TYPES.tsquery;
+}
 
 const sqlNameOf = (type: PgType) => sql.identifier(type.getNamespace()?.nspname ?? '', type.typname);
 

@@ -8,7 +8,7 @@ import {
   startGraphTest,
   type Tenant,
 } from '../graphql/support.ts';
-import { define, sqlBody } from './doors.ts';
+import { define, literal, sqlBody } from './doors.ts';
 import { tableSql } from './tables.ts';
 
 // Domains are given like the types beneath them, and a type that GraphQL has no form for is a text.
@@ -41,6 +41,7 @@ const texts: readonly [name: string, type: string, text: string][] = [
   ['code', 'public.isbn', '0-306-40615-2'],
   ['body', 'public.cube', '(0, 0),(1, 1)'],
   ['part', 'public.seg', '1 .. 2'],
+  ['words', 'tsvector', "'cat':3 'dog':1,5"],
   ['writer', 'xid8', '18446744073709551615'],
   ['own_slots', 'app_public.own_multirange', '{[a,c)}'],
 ];
@@ -63,7 +64,7 @@ beforeAll(async () => {
       comment on column app_public.lockers.slots is E'@filter slots\\nSlots.';
       comment on column app_public.lockers.body is E'@filter bodies\\nBody.';
       insert into app_public.lockers (organization_id, id, shelf, flag, price, ${texts.map(([name]) => name).join(', ')})
-        select '${tenant.organizationId}', n, n, n = 5, 1.5, ${texts.map(([, type, text]) => `'${text}'::${type}`).join(', ')} from unnest('{3, 5, 7}'::int[]) n;
+        select '${tenant.organizationId}', n, n, n = 5, 1.5, ${texts.map(([, type, text]) => `${literal(text)}::${type}`).join(', ')} from unnest('{3, 5, 7}'::int[]) n;
       ${taken
         .map(
           ([name, type]) => `
