@@ -1,4 +1,5 @@
 import {
+  listOfCodec,
   type PgCodec,
   type PgCodecAttribute,
   type PgCodecWithAttributes,
@@ -121,9 +122,13 @@ const withoutOrder: ReadonlySet<string> = new Set([
 const isPlainText = (codec: PgCodec) => codec === TYPES.text || codec === TYPES.uuid;
 
 function orderBy(name: string, { codec, notNull, extensions }: PgCodecAttribute, direction: 'ASC' | 'DESC') {
-  const inCursors = asText(baseOf(codec as PgCodec));
+  const base = baseOf(codec as PgCodec);
+  // The operators of hstore have names of their own. Arrays have the usual ones, and sort by those of their items.
+  const isHstore = base === TYPES.hstore;
+  const inCursors = asText(isHstore ? listOfCodec(TYPES.hstore) : base);
   return (query: PgSelectQueryBuilder) => {
-    const column = withoutDomain(sql`${query.alias}.${sql.identifier(name)}`, codec as PgCodec);
+    const value = withoutDomain(sql`${query.alias}.${sql.identifier(name)}`, codec as PgCodec);
+    const column = isHstore ? sql`array[${value}]` : value;
     if (notNull) {
       query.orderBy({ fragment: column, codec: inCursors, direction, nullable: false });
     } else if (extensions?.isSortedAsText && codec === TYPES.text) {
@@ -132,7 +137,7 @@ function orderBy(name: string, { codec, notNull, extensions }: PgCodecAttribute,
     } else {
       // A composite value with a null attribute is neither `is null` nor `is not null`.
       query.orderBy({
-        fragment: sql`(${column} is distinct from null)`,
+        fragment: sql`(${value} is distinct from null)`,
         codec: asText(TYPES.boolean),
         direction,
         nullable: false,

@@ -1,5 +1,5 @@
---! Previous: sha1:d89da8c4d36e74390d52229745d04759be63a8c7
---! Hash: sha1:fec1f2da17562fe9ae9c63e2a52f24859192df56
+--! Previous: sha1:2b2e4612edc0138dc04e23cc7c52166c0630f619
+--! Hash: sha1:8925849e04874caf9d9b89ef46f1805c1ee46001
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

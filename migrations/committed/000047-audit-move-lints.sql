@@ -1,5 +1,5 @@
---! Previous: sha1:fec1f2da17562fe9ae9c63e2a52f24859192df56
---! Hash: sha1:b5d1bbc3968e15b04617a7b319e31abcaba48df7
+--! Previous: sha1:8925849e04874caf9d9b89ef46f1805c1ee46001
+--! Hash: sha1:a722c3b03fc0c26a63fa969fc036f105d73e451f
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:b5d1bbc3968e15b04617a7b319e31abcaba48df7
---! Hash: sha1:06d6b92d91b79325e0a40cab062d194b07b5407b
+--! Previous: sha1:a722c3b03fc0c26a63fa969fc036f105d73e451f
+--! Hash: sha1:8b6b811535ee10622e6ac91f6d2be55138d33263
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:06d6b92d91b79325e0a40cab062d194b07b5407b
---! Hash: sha1:6741b1b11563928047acd572fb980e3dbe16232e
+--! Previous: sha1:8b6b811535ee10622e6ac91f6d2be55138d33263
+--! Hash: sha1:488b1024237fef9b85df744803183b5d0ad0cd9d
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:6741b1b11563928047acd572fb980e3dbe16232e
---! Hash: sha1:25881d9fb36f622276fc2cb9d6d8853077eeef1b
+--! Previous: sha1:488b1024237fef9b85df744803183b5d0ad0cd9d
+--! Hash: sha1:dbd80e1fdbd49667d9d0328e98110eda3a9a474c
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:25881d9fb36f622276fc2cb9d6d8853077eeef1b
---! Hash: sha1:36a92c800b86245ecc124e8c787d224adbaf6fca
+--! Previous: sha1:dbd80e1fdbd49667d9d0328e98110eda3a9a474c
+--! Hash: sha1:6931e872bb6efb2908c9627c2c36a17c9d50088f
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:36a92c800b86245ecc124e8c787d224adbaf6fca
---! Hash: sha1:0dddee0a910cb56fd34ea8bcefcfecb865c2f337
+--! Previous: sha1:6931e872bb6efb2908c9627c2c36a17c9d50088f
+--! Hash: sha1:7b1e2fd550dfbab354c16479fdce5008b0271a58
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

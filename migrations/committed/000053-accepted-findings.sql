@@ -1,5 +1,5 @@
---! Previous: sha1:0dddee0a910cb56fd34ea8bcefcfecb865c2f337
---! Hash: sha1:1ca2f59fa7a4fd0c7f449a89bff3576fa02abf1f
+--! Previous: sha1:7b1e2fd550dfbab354c16479fdce5008b0271a58
+--! Hash: sha1:aa77db357c14a667e3c1179237c82d3e1763bd49
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

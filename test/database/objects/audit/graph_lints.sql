@@ -227,7 +227,15 @@ create view audit.graph_lints with (security_invoker=true) as
                                  JOIN pg_am m ON m.oid = o.opcmethod
                               WHERE o.opcdefault AND (m.amname = 'btree'::name OR m.amname = 'hash'::name AND (f.operator = ANY (ARRAY['anyOf'::text, 'is'::text]))) AND (o.opcintype = t.oid OR (EXISTS ( SELECT
                                        FROM pg_cast k
-                                      WHERE k.castsource = t.oid AND k.casttarget = o.opcintype AND k.castmethod = 'b'::"char" AND k.castcontext = 'i'::"char")))))
+                                      WHERE k.castsource = t.oid AND k.casttarget = o.opcintype AND k.castmethod = 'b'::"char" AND k.castcontext = 'i'::"char"))) AND (NOT c.is_whole OR (EXISTS ( SELECT
+                                       FROM pg_amop a
+                                         JOIN pg_operator p ON p.oid = a.amopopr
+                                      WHERE a.amopfamily = o.opcfamily AND p.oprname =
+ CASE f.operator
+  WHEN 'from'::text THEN '>='::text
+  WHEN 'until'::text THEN '<'::text
+  ELSE '='::text
+ END)))))
                         END))
         UNION ALL
          SELECT 'tag_without_effect'::text,
