@@ -52,6 +52,24 @@ export const faultsOfTables: readonly PlantedFault[] = [
     to: '? Number(value) | 0 : Number.NaN;',
   },
   {
+    name: 'a domain over a number is given as a string',
+    file: 'plugins/ScalarInputPlugin.ts',
+    from: 'if (base && notTexts.has(base)) return config;',
+    to: 'if (base === codec && base && notTexts.has(base)) return config;',
+  },
+  {
+    name: 'the history keeps the values of secrets',
+    function: 'audit.record_rows',
+    from: "case tg_op when 'INSERT' then kept - known.secrets end",
+    to: "case tg_op when 'INSERT' then kept end",
+  },
+  {
+    name: 'a change names its row by a part of the key',
+    function: 'feed.record_rows',
+    from: 'from unnest(tg_argv[4:]) as name), tg_argv[1]',
+    to: 'from unnest(tg_argv[5:]) as name), tg_argv[1]',
+  },
+  {
     name: 'the arguments of a mutation change places',
     file: 'plugins/functions/FunctionMutationsPlugin.ts',
     from: 'args.map((arg, index) => passed(arg, access($values, index)));',

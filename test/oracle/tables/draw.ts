@@ -39,6 +39,7 @@ function drawTable(random: Random, name: string, before: readonly Table[]): Tabl
   const isInterface = random.chance(0.2);
   const key = Array.from({ length: 1 + random.below(3) }, () => add(random.pick(keyTypes), false));
   if (random.chance(0.25)) key.splice(0, key.length, 'mark');
+  else if (random.chance(0.2)) key.splice(0, key.length, add('plate', false));
   const required = references.filter(({ isNullable, target }) => !isNullable && target !== name);
   if (required[0] && random.chance(0.3)) key.unshift(required[0].name);
   for (let more = random.below(4) + 1; more > 0; more--) add(random.pick(typeNames), random.chance(0.6));
@@ -50,7 +51,12 @@ function drawTable(random: Random, name: string, before: readonly Table[]): Tabl
     ]);
     columns.push({ name: 'made', isNullable: true, filters: [], ...generated });
   }
-  const filtered = columns.map((column) => ({ ...column, filters: drawFilters(random, column) }));
+  const filtered = columns.map((column) => ({
+    ...column,
+    ...(random.chance(0.3) && { isRenamed: true as const }),
+    ...(!key.includes(column.name) && random.chance(0.2) && { isSecret: true as const }),
+    filters: drawFilters(random, column),
+  }));
   const partition =
     !isInterface && key.every((part) => columns.some((column) => column.name === part)) && random.chance(0.2);
   const table = {

@@ -10,6 +10,10 @@ export type Column = {
   readonly isNullable: boolean;
   /** An expression over other columns, for `generated always as … stored`. */
   readonly generated?: string;
+  /** Whether it is renamed after the table is recorded and followed. */
+  readonly isRenamed?: true;
+  /** Whether the history keeps no value of it. */
+  readonly isSecret?: true;
   readonly filters: readonly { readonly argument: string; readonly operator: FilterOperator }[];
 };
 

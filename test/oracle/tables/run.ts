@@ -8,7 +8,7 @@ import { Drawer } from './drawChecks.ts';
 import { type Arguments, drawArguments, learnOrders, missingOrders, readMatches } from './learn.ts';
 import type { Case } from './model.ts';
 import { smallerChecks } from './shrink.ts';
-import { createsOf, dropsOf, insertOf } from './sql.ts';
+import { createsOf, dropsOf, insertOf, unrecordedSql } from './sql.ts';
 import { keyOfKnown, readState, type State } from './state.ts';
 import { runWalk } from './walk.ts';
 import { readSdl, type World } from './world.ts';
@@ -35,10 +35,18 @@ export async function runCase(
   const logged = world.services.map(({ log }) => log().length);
   const { maxFailures = 1, isShrinking = false } = options;
   const run: Run = { random: randomOf(seed), queries: 0, failures: [], maxFailures, isShrinking };
+  const { rows } = await owner.query<{ history: string; feed: string }>(
+    `select (select coalesce(max(id), 0) from audit.changes) as history, (select coalesce(max(id), 0) from feed.changes) as feed`,
+  );
   await owner.query(createsOf(drawn));
   try {
     for (const table of drawn.tables) {
       for (const row of table.rows) await insert(owner, insertOf(table, row, drawn, world));
+      const unrecorded = await owner.query(unrecordedSql(table, drawn), [rows[0]?.history, rows[0]?.feed]);
+      if (unrecorded.rows.length > 0)
+        run.failures.push({
+          message: `History or feed of ${table.name} lack the rows ${unrecorded.rows.map(({ mark }) => mark)}.`,
+        });
     }
     await judge(owner, world, drawn, run, options.check);
     const errors = errorsOf(world, logged);

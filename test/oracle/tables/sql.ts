@@ -27,7 +27,8 @@ export const dropsOf = ({ tables }: Case): string =>
         .filter(({ shape }) => shape === 'ofApp')
         .map((made) => `drop function if exists app_public.${made.name}; -- ${name}`),
     ),
-    'drop type if exists app_public.drawn_enum, app_public.drawn_pair; drop domain if exists app_public.drawn_domain;',
+    `drop type if exists app_public.drawn_enum, app_public.drawn_pair;
+drop domain if exists ${['domain', 'shelf', 'step', 'small', 'serial', 'flag', 'code'].map((name) => `app_public.drawn_${name}`).join(', ')};`,
   ].join('\n');
 
 export const createsOf = (drawn: Case): string =>
@@ -81,11 +82,62 @@ function createOf(table: Table, { tables }: Case): string {
     `comment on table app_public.${name} is ${escaped(`${ofApp(camelCase(name))}\n${interfaceTags(table)}${connectionTags(table)}A row of ${name}.`)};`,
     ...table.columns.map((column) => commentSql(table, column)),
     `comment on column app_public.${name}.mark is 'Mark.';`,
+    recordsSql(table),
     policiesSql(table),
     ...(table.view ? [viewSql(table, table.view, key, ofApp(camelCase(table.view)))] : []),
     ...table.functions.map((made) => functionSql(table, made)),
     mutationsSql(table),
   ].join('\n');
+}
+
+/** Recorded and followed by other names of columns. The guide follows a table again if a column of its key was renamed. */
+function recordsSql({ name, columns, key }: Table): string {
+  const renamed = columns.filter(({ isRenamed }) => isRenamed);
+  const rename = (from: string, to: string) =>
+    renamed.map(
+      (column) => `alter table app_public.${name} rename ${quote(from + column.name)} to ${quote(to + column.name)};`,
+    );
+  const secrets = columns
+    .filter(({ isSecret }) => isSecret)
+    .map((column) => `${column.isRenamed ? 'former ' : ''}${column.name}`);
+  const isKeyRenamed = renamed.some((column) => key.includes(column.name));
+  return [
+    ...rename('', 'former '),
+    `select audit.record('app_public.${name}', secrets => array[${secrets.map(literal).join(', ')}]::name[]);`,
+    `select feed.follow('app_public.${name}');`,
+    ...rename('former ', ''),
+    ...(isKeyRenamed ? [`select feed.follow('app_public.${name}');`] : []),
+  ].join('\n');
+}
+
+/** The marks of rows that history or feed have not exactly once, with each value but the secrets and by their keys. */
+export function unrecordedSql(table: Table, { tables }: Case): string {
+  const key = keyOf(table, tables);
+  const value = (column: string) => `to_jsonb(t.${quote(column)})`;
+  const kept = [
+    ...['organization_id', 'mark', ...(table.interface ? ['kind'] : [])],
+    ...table.references.flatMap((reference) => columnsOf(reference, tables).map((column) => column.name)),
+    ...table.columns.filter(({ generated }) => !generated).map((column) => column.name),
+  ];
+  const secrets = table.columns.filter(({ isSecret }) => isSecret).map((column) => column.name);
+  const valuesOf = (columns: readonly string[]) =>
+    `(select jsonb_object_agg(e.key, e.value) from (values ${columns.map((column) => `(${literal(column)}, ${value(column)})`).join(', ')}) as e (key, value) where e.value <> 'null')`;
+  const texts = key.map((column) => `${value(column.name)} #>> '{}'`);
+  const rowId =
+    key.length === 1
+      ? texts[0]
+      : `jsonb_build_object(${key.map((column) => `${literal(column.name)}, ${value(column.name)}`).join(', ')})::text`;
+  return `select t.mark from app_public.${table.name} t
+where (
+  select count(*) from audit.changes c
+  where c.id > $1 and c.relation = 'app_public.${table.name}' and c.command = 'insert' and c.organization_id = t.organization_id
+    and c.row_id = ${rowId} and c.after = ${valuesOf(kept.filter((column) => !secrets.includes(column)))}
+    and c.columns <@ array(select jsonb_object_keys(${valuesOf(kept)})) and c.columns @> array(select jsonb_object_keys(${valuesOf(kept)}))
+) <> 1 or (
+  select count(*) from feed.changes c
+  where c.id > $2 and c.relation = 'app_public.${table.name}' and c.operation = 'CREATE' and c.organization_id = t.organization_id
+    and c.key = array[${texts.join(', ')}] and c.type is not distinct from ${table.interface ? 't.kind' : 'null'}
+) <> 1`;
 }
 
 const columnSql = ({ name, type, isNullable, generated }: Column) =>

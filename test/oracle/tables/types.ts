@@ -252,6 +252,62 @@ export const types = {
     toJson: same,
     isKey: true,
   },
+  shelf: {
+    sql: 'app_public.drawn_shelf',
+    graphql: 'DrawnShelf',
+    values: ['1', '2', '9', '10', '2147483647'],
+    toJson: Number,
+    isKey: true,
+  },
+  step: {
+    sql: 'app_public.drawn_step',
+    graphql: 'DrawnStep',
+    values: ['-32768', '-1', '0', '7', '32767'],
+    toJson: Number,
+    isKey: true,
+  },
+  serial: {
+    sql: 'app_public.drawn_serial',
+    graphql: 'DrawnSerial',
+    values: ['-9223372036854775808', '0', '9007199254740993'],
+    toJson: same,
+    isKey: true,
+  },
+  flag: {
+    sql: 'app_public.drawn_flag',
+    graphql: 'DrawnFlag',
+    values: ['true', 'false'],
+    toJson: (text) => text === 'true',
+  },
+  code: {
+    sql: 'app_public.drawn_code',
+    graphql: 'DrawnCode',
+    values: ['', 'a', 'B', "it's", '10', '9'],
+    toJson: same,
+    isKey: true,
+  },
+  plate: {
+    sql: 'text collate "C"',
+    graphql: 'String',
+    values: ['B-AB 123', 'M-Ü 1', 'WIL D/7', '東京 330 あ 12-34', 'b-ab 123', '0 123', '*'],
+    toJson: same,
+    isKey: true,
+    isText: true,
+  },
+  citext: {
+    sql: 'public.citext',
+    graphql: 'String',
+    values: ['', 'a', 'A', 'b', 'B', 'Ä', 'ä', '_', '10', '9'],
+    toJson: same,
+    isKey: true,
+  },
+  shelves: {
+    sql: 'app_public.drawn_shelf[]',
+    graphql: '[DrawnShelf]',
+    values: ['{}', '{1}', '{2,NULL}', '{2147483647,1}'],
+    toJson: (text) => JSON.parse(`[${text.slice(1, -1).replaceAll('NULL', 'null')}]`),
+    isList: true,
+  },
   ints: {
     sql: 'int[]',
     graphql: '[Int]',
@@ -283,4 +339,10 @@ export const typeOf = (name: TypeName): ColumnType => types[name];
 export const typesSql = `
   create type app_public.drawn_enum as enum (${enumValues.map((value) => `'${value}'`).join(', ')});
   create domain app_public.drawn_domain as numeric check (value between 0 and 100);
+  create domain app_public.drawn_shelf as int check (value > 0);
+  create domain app_public.drawn_small as smallint;
+  create domain app_public.drawn_step as app_public.drawn_small;
+  create domain app_public.drawn_serial as bigint;
+  create domain app_public.drawn_flag as boolean;
+  create domain app_public.drawn_code as text check (length(value) < 5);
   create type app_public.drawn_pair as (word text, amount bigint);`;

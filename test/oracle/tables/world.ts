@@ -31,6 +31,9 @@ const secret = (name: string) => `the-secret-of-${name}-is-long-enough-for-every
 /** @param root a copy of the repository; this one by default */
 export async function createWorld(database: Database, compilations: readonly boolean[], root?: string): Promise<World> {
   const names = ['one', 'two'];
+  await database.owner.query(
+    'create extension citext schema public; grant execute on all functions in schema public to public',
+  );
   const [services] = await Promise.all([
     Promise.all(
       compilations.map(async (isCompiling) => {
