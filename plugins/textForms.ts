@@ -72,6 +72,8 @@ export const textForms: ReadonlyMap<PgCodec, TextForm> = new Map<PgCodec, TextFo
   [TYPES.line, { fromPg: parseLine }],
   // `char(3)` is padded with spaces in one statement and not in another, so that a row would have two ids.
   [TYPES.bpchar, { castFromPg: castToText, listCastFromPg: (fragment) => sql`(${fragment})::text[]::text` }],
+  // A single address goes without its mask. The library takes the mask /32 from a network of IPv6, too.
+  [TYPES.inet, { fromPg: (text) => text.replace(/(?<=^[\d.]+)\/32$|(?<=:.*)\/128$/, '') }],
   [TYPES.json, { fromPg: exactJson }],
   [TYPES.jsonb, { fromPg: exactJson }],
 ]);

@@ -27,6 +27,9 @@ export const samples: readonly Sample[] = [
   { type: 'float8', text: '-1e300', value: -1e300 },
   { type: 'oid', text: '4294967295', value: 4294967295 },
   { type: 'char(3)', text: 'ab', value: 'ab' },
+  { type: 'inet', text: '2001:db8::/32', value: '2001:db8::/32' },
+  { type: 'inet', text: '::1/128', value: '::1' },
+  { type: 'inet', text: '10.0.0.1/32', value: '10.0.0.1' },
   { type: 'app_public.day', text: '0044-03-15 BC', value: `${bc} BC` },
   { type: 'app_public.day', text: 'infinity', value: 'infinity' },
 ];

@@ -200,7 +200,7 @@ export const types = {
   inet: {
     sql: 'inet',
     graphql: 'InternetAddress',
-    values: ['10.0.0.1', '10.0.0.2', '10.0.0.10', '10.0.0.255/24', '9.0.0.0', '::1', 'ff::/16'],
+    values: ['10.0.0.1', '10.0.0.2', '10.0.0.10', '10.0.0.255/24', '9.0.0.0', '::1', 'ff::/16', '2001:db8::/32'],
     // PostgreSQL writes the mask of a single address in a cast only.
     toJson: (text) => text.replace(/(?<=^[\d.]+)\/32$|(?<=:.*)\/128$/, ''),
   },
