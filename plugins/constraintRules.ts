@@ -16,6 +16,8 @@ export type ConstraintRule = {
   readonly fallback: string;
   /** Of a domain: the columns of its type, as the graph names them. */
   readonly columns?: readonly string[];
+  /** Of a domain over a composite type: the OID of that type, which attributes have in the graph instead. */
+  readonly composite?: string;
 };
 
 /** By {@link ruleKey}, and by {@link columnKey} for columns that may not be null. */
@@ -72,7 +74,12 @@ export function rulesOf(introspection: Introspection, camelCase: (name: string) 
         .flatMap((column) => namesOf(column.getClass() as PgClass, [column.attnum]));
       const name = camelCase(String(type.getTags().name ?? type.typname));
       add(key, `A value is not one of the type ${name.charAt(0).toUpperCase()}${name.slice(1)}.`, words);
-      rules.set(key, { ...(rules.get(key) as ConstraintRule), columns: [...new Set(columns)] });
+      const composite = domains.compositeBelow(type);
+      rules.set(key, {
+        ...(rules.get(key) as ConstraintRule),
+        columns: [...new Set(columns)],
+        ...(composite && { composite }),
+      });
     }
   }
   for (const table of classes.filter(({ relkind }) => relkind === 'r' || relkind === 'p')) {
@@ -124,7 +131,14 @@ function createDomains({ types, attributes }: Introspection) {
   const byId = new Map(types.map((type) => [type._id, type]));
   const isOver = (type: PgType | undefined, domain: PgType): boolean =>
     type === domain || (type?.typtype === 'd' && isOver(byId.get(type.typbasetype ?? ''), domain));
+  const compositeBelow = (type: PgType | undefined): string | undefined =>
+    type?.typtype === 'd'
+      ? compositeBelow(byId.get(type.typbasetype ?? ''))
+      : type?.typtype === 'c'
+        ? type._id
+        : undefined;
   return {
+    compositeBelow,
     over: (domain: PgType) => types.filter((type) => isOver(type, domain)),
     columnsOf: (domain: PgType) =>
       attributes.filter(

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 import { DatabaseError } from 'pg';
 import { isEnumCodec, type PgCodec } from 'postgraphile/@dataplan/pg';
 import { SafeError } from 'postgraphile/grafast';
-import { GraphQLError, type GraphQLFormattedError } from 'postgraphile/graphql';
+import { GraphQLError, type GraphQLFormattedError, GraphQLID, getNamedType } from 'postgraphile/graphql';
 import { baseOf } from '../../plugins/baseOf.ts';
 import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constraintRules.ts';
 import { isStalePlan } from '../database/driver/driver.ts';
@@ -205,13 +205,20 @@ function ofConstraint(
   // The column of a null that is not allowed, or one about which a trigger raises an error.
   const isOfColumn = column !== undefined;
   const key = isOfColumn ? columnKey(schema, table, column) : ruleKey(schema, table ?? dataType, constraint);
-  const { comment, argument: named = raisedFor(error), fallback = otherwise, columns = [] } = rules.get(key) ?? {};
+  const {
+    comment,
+    argument: named = raisedFor(error),
+    fallback = otherwise,
+    columns = [],
+    composite,
+  } = rules.get(key) ?? {};
   const [only, ...others] = columns;
   const ofDomain = others.length === 0 ? only : undefined;
   const isOfDomain = ({ extensions }: PgCodec) =>
     extensions?.pg?.schemaName === schema && extensions?.pg?.name === dataType;
   const argument =
     (dataType === undefined ? undefined : argumentOfType(declared, isOfDomain)) ??
+    (composite && argumentOfType(declared, ({ extensions }) => extensions?.oid === composite)) ??
     argumentNamed(named ?? ofDomain ?? '', declared);
   const subject = dataType === undefined ? undefined : (argument ?? ofDomain);
   const ofSubject = subject && `${subject} ${error.code === '23502' ? 'cannot be null' : 'is not allowed'}.`;
@@ -240,19 +247,27 @@ function sentenceOfData(error: DatabaseError): string {
 /** invalid_datetime_format, datetime_field_overflow */
 const isOfTime = ({ code = '' }: DatabaseError) => /^2200[78]$/.test(code);
 
-/** The argument whose text PostgreSQL could not read as a parameter: the only one of a type whose texts the service does not check. */
+/** The argument whose text PostgreSQL could not read as a parameter: the only one of a type whose texts the service does not check, and no id. */
 function argumentOfParameter(error: DatabaseError, declared: readonly DeclaredArgument[]): string | undefined {
   const { where: context = '' } = error;
   // In any language, the context of a parameter is one line that ends in its number.
   if (!/^[^\n]*\$\d+(?: = '.*')?$/s.test(context)) return undefined;
-  return argumentOfType(declared, (codec) => {
+  const texts = declared.filter(({ argument }) => getNamedType(argument.type) !== GraphQLID);
+  return argumentOfType(texts, (codec) => {
     const { name, attributes, arrayOfCodec, rangeOfCodec } = baseOf(codec);
+    const isMultirange = name.endsWith('multirange');
+    // data_exception: the bounds of a range are in the wrong order.
+    if (error.code === '22000') return rangeOfCodec !== undefined || isMultirange;
+    // numeric_value_out_of_range
+    if (error.code === '22003') return isMultirange || rangedNumbers.has(name);
     if (attributes || arrayOfCodec || rangeOfCodec || isEnumCodec(baseOf(codec))) return false;
     return isOfTime(error) ? timeTypes.has(name) : !timeTypes.has(name) && !checkedTypes.has(name);
   });
 }
 
 const timeTypes: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamptz', 'time', 'timetz', 'interval']);
+/** Numbers that the service accepts and PostgreSQL may not. */
+const rangedNumbers: ReadonlySet<string> = new Set(['int2', 'int8', 'float4', 'numeric', 'money', 'oid']);
 const checkedTypes: ReadonlySet<string> = new Set([
   ...[
     'text',

@@ -30,6 +30,9 @@ const tables = `
   create domain app_public.tag as app_public.label;
   create domain app_public.pair as text[] constraint pair_of_two check (cardinality(value) = 2);
   create type app_public.window_input as (name text, label app_public.label);
+  create type app_public.size as (width integer, height integer);
+  create domain app_public.wide as app_public.size constraint wider check ((value).width >= (value).height);
+  create type app_public.frame as (size app_public.wide);
   create table app_public.windows (${key},
     name text not null,
     maker text not null,
@@ -119,6 +122,16 @@ const functions = [
     'in(tree public.ltree, name text, price numeric default null)',
     `returns text ${sqlBody("select 'done'")}`,
     '@mutation\nTakes what has a syntax.',
+  ),
+  define(
+    'measure(speed real, tree public.ltree, rows int4range default null)',
+    `returns text ${sqlBody("select 'done'")}`,
+    '@mutation\nTakes numbers.',
+  ),
+  define(
+    'framed(frames app_public.frame[], other text)',
+    `returns text ${sqlBody("select 'done'")}`,
+    '@mutation\nTakes a domain over a composite type.',
   ),
   define(
     'cast_in(tree text, price numeric)',
@@ -256,6 +269,11 @@ test.each<[string, string[], object]>([
     { code: 'BAD_USER_INPUT', argument: 'windows', message: 'A label has at most 5 characters.' },
   ],
   [
+    'check of a domain over a composite type in an input object',
+    ['framed(frames: [{ size: { width: 1, height: 2 } }], other: "a")'],
+    { code: 'BAD_USER_INPUT', argument: 'frames', message: 'frames is not allowed.' },
+  ],
+  [
     'a constraint whose @argument the mutation lacks',
     ['windowsAdd(windows: [{ name: "a" }, { name: "b" }], height: 9)'],
     { code: 'CONFLICT', message: 'The maker has one of this width.' },
@@ -274,6 +292,18 @@ test.each<[string, string[], object]>([
     'the syntax of a type of an extension, by its argument',
     ['in(tree: "a b", name: "a", price: null)'],
     { code: 'BAD_USER_INPUT', argument: 'tree' },
+  ],
+  [
+    'a number that only PostgreSQL finds too large, beside a type with a syntax',
+    ['measure(speed: 1e39, tree: "a")'],
+    { code: 'BAD_USER_INPUT', argument: 'speed' },
+  ],
+  [
+    'a range that ends before it begins, beside a type with a syntax',
+    [
+      'measure(speed: 1, tree: "a", rows: { start: { value: 3, inclusive: true }, end: { value: 1, inclusive: true } })',
+    ],
+    { code: 'BAD_USER_INPUT', argument: 'rows' },
   ],
   ['a syntax that either of two may break', ['in(tree: "a b", name: "a", price: 1)'], { code: 'BAD_USER_INPUT' }],
   ['a syntax that a function has broken', ['castIn(tree: "$..", price: 1)'], { code: 'BAD_USER_INPUT' }],
