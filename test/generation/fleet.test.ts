@@ -498,6 +498,17 @@ describe('after the later migration', () => {
     expect(await counts(known.at)).toEqual(known.rows);
   });
 
+  test('a value that was added to an enum is written, found and followed', async () => {
+    const now = await present(graph, tenant);
+
+    const given = { drive: 'hydrogen', hourly: '1', grace: {}, freeHours: '{}' };
+    const { id } = (await mutate(world, tableOf('tariffs'), given)) as { id: string };
+
+    const query = '{ app { tariffs(orderBy: DRIVE_DESC, first: 1) { nodes { id drive } } } }';
+    expect(await read(graph, tenant.app, query)).toEqual({ app: { tariffs: { nodes: [{ id, drive: 'hydrogen' }] } } });
+    expect(await changesAfter(now)).toEqual([`CREATE Tariff ${id}`]);
+  });
+
   test('a request that names the old column is refused', async () => {
     const { body } = await ask(graph, tenant.app, '{ app { permits { nodes { number } } } }');
 

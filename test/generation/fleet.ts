@@ -532,8 +532,9 @@ ${mutation(
 )}
 `;
 
-/** A later migration: it renames a secret, an ignored column and two columns of keys, drops one column and adds another. */
+/** A later migration: it renames a secret, an ignored column and two columns of keys, drops one column, and adds another and a value of an enum. */
 export const renames = `
+alter type app_public.drive add value if not exists 'hydrogen';
 do $$
 begin
   if exists (select from pg_attribute where attrelid = 'app_public.vehicles'::regclass and attname = 'pin_hash') then
