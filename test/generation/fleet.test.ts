@@ -425,6 +425,8 @@ describe('after the later migration', () => {
     before = await present(graph, tenant);
     for (let times = 0; times < 2; times++) await graph.database.owner.query(`begin; ${renames}; commit`);
     await graph.reload();
+    // Another schema.
+    world = { ...world };
   });
 
   test('there is no finding', async () => {

@@ -37,10 +37,10 @@ const related = (table: string, column: string, field: string, argument: string)
 comment on constraint ${table}_${column}_fkey on app_public.${table} is
   E'@fieldName ${field}\n@foreignFieldName ${table}\n@forwardDescription The ${field}.\n@backwardDescription Its ${table}.\n@argument ${argument}\nThere is no such ${field}.';`.trim();
 
-/** A function that applications call as a mutation; its tags are one a line. */
-const mutation = (signature: string, returns: string, tags: string, body: string) => String.raw`
-create function app_public.${signature} returns ${returns} ${body.trim()};
-comment on function app_public.${nameIn(signature)} is E'@mutation\n${tags.trim().replaceAll(/\n\s*/g, '\\n')} Needs an app token (scope \`app\`).';
+/** A function that applications call as a mutation. Its tags are one a line. */
+const mutation = (table: string, signature: string, tags: string, body: string, set = '') => String.raw`
+create or replace function app_public.${signature} returns ${set}app_public.${table} ${body};
+comment on function app_public.${nameIn(signature)} is E'@mutation\n${tags.replaceAll(/\n\s*/g, '\\n')} Needs an app token (scope \`app\`).';
 grant execute on function app_public.${nameIn(signature)} to graph_app;`;
 
 const computed = (signature: string, returns: string, story: string, query: string) => `
@@ -52,62 +52,159 @@ const nameIn = (signature: string) => signature.slice(0, signature.indexOf('('))
 const pinned = 'set search_path = pg_catalog, pg_temp';
 const sql = (query: string) => `language sql volatile ${pinned} as $$ ${query} $$`;
 const organization = '(select app_hidden.current_organization_id())';
-/** Of a function that changes one row of its table, and says so when there is none. */
-const plpgsql = (row: string, statement: string, what: string) => `language plpgsql volatile ${pinned} as $$
+/** Adds a row; a column has the parameter of its name, or the one behind `=`. */
+const adds = (name: string, table: string, columns: readonly string[], more = '') => {
+  const pairs = columns.map((column) => column.split('='));
+  return sql(`
+    insert into app_public.${table} (organization_id, ${pairs.map(([column]) => column).join(', ')})
+    values (${organization}, ${pairs.map(([column, from = column]) => `${name}.${from}`).join(', ')}) ${more}
+    returning *`);
+};
+
+/** Changes the row `t`, or deletes it, and says so when there is none. */
+const changes = (table: string, what: string, where: string, set?: string) => `language plpgsql volatile ${pinned} as $$
   declare
-    found_row ${row};
+    found_row app_public.${table};
   begin
-    ${statement} returning * into found_row;
+    ${set ? `update app_public.${table} t set ${set}` : `delete from app_public.${table} t`}
+    where t.organization_id = ${organization} and ${where} returning * into found_row;
     if not found then
       raise no_data_found using message = 'There is no such ${what}';
     end if;
     return found_row;
   end $$`;
 
-const registerVehicle = sql(`
-    insert into app_public.vehicles (organization_id, plate, drive, keeper, seats, mass, length, worth, consent,
-      equipment, tags, parts, tracker, firmware)
+/** The mutations whose columns the later migration renames. */
+const renamable = ({
+  seen = 'last_seen_at',
+  pin = 'pin_hash',
+  number = 'number',
+  note = 'color',
+  day = 'day',
+} = {}) => [
+  mutation(
+    'vehicles',
+    'vehicle_update(id app_public.plate, changes jsonb)',
+    '@param {Vehicle} id The vehicle.\n@param {VehicleChange} changes What changes.\nChanges a vehicle.',
+    changes(
+      'vehicles',
+      'vehicle',
+      't.plate = vehicle_update.id',
+      `(keeper, seats, worth, equipment, tags, parts, ${seen}) = (
+        select c.keeper, c.seats, c.worth, c.equipment, c.tags, c.parts, c.seen_at
+        from jsonb_populate_record(
+          row (t.keeper, t.seats, t.worth, t.equipment, t.tags, t.parts, t.${seen})::app_public.vehicle_change, changes) c)`,
+    ),
+  ),
+  mutation(
+    'vehicles',
+    'vehicle_pin(id app_public.plate, pin text)',
+    '@param {Vehicle} id The vehicle.\n@param pin The PIN.\nSets the PIN.',
+    changes(
+      'vehicles',
+      'vehicle',
+      't.plate = vehicle_pin.id',
+      `${pin} = encode(sha256(convert_to(pin, 'UTF8')), 'hex')`,
+    ),
+  ),
+  mutation(
+    'permits',
+    `permit_issue(number app_public.permit_number, vehicle_id app_public.electric_plate, user_id uuid default null, ${note} text default null)`,
+    `@param number Number of the permit, 1000 to 9999.\n@param {Vehicle} vehicleId The electric vehicle that it is for.
+    @param {User} userId Who may use it.\n@param ${note} Its ${note}.\nIssues a permit.`,
+    adds('permit_issue', 'permits', [`${number}=number`, 'plate=vehicle_id', 'user_id', note]),
+  ),
+  mutation(
+    'chargings',
+    'charging_record(plate app_public.electric_plate, day date, energy app_public.speed, odometer app_public.metres default null, paid app_public.price default null)',
+    '@param plate The plate.\n@param day The day.\n@param energy kWh.\n@param odometer In m.\n@param paid What it cost.\nAdds a charging.',
+    adds('charging_record', 'chargings', ['plate', `${day}=day`, 'energy', 'odometer', 'paid']),
+  ),
+];
+
+const mutations = [
+  mutation(
+    'tariffs',
+    'tariff_set(drive app_public.drive, hourly app_public.price, grace interval, free_hours int4multirange)',
+    `@param drive The drive.\n@param hourly What an hour costs.\n@param grace How long parking is free.
+    @param freeHours Hours of the day that are free.\nSets a tariff.`,
+    adds(
+      'tariff_set',
+      'tariffs',
+      ['drive', 'hourly', 'grace', 'free_hours'],
+      'on conflict (organization_id, drive) do update set hourly = excluded.hourly, grace = excluded.grace, free_hours = excluded.free_hours',
+    ),
+  ),
+  mutation(
+    'garages',
+    'garage_open(unit_id uuid, name public.citext, place public.ltree, open tstzmultirange, gateway inet default null)',
+    `@param {Unit} unitId The unit.\n@param name Name, unique in any case.\n@param place Path of the place.
+    @param open When it is open.\n@param gateway Address of the gateway.\nOpens a garage.`,
+    adds('garage_open', 'garages', ['unit_id', 'name', 'place', 'open', 'gateway']),
+  ),
+  mutation(
+    'spots',
+    'spots_add(garage_id uuid, spots app_public.spot_input[])',
+    '@param {Garage} garageId The garage.\n@param spots The spots: at most 1,000.\nAdds spots, all of them or none.',
+    sql(`
+    insert into app_public.spots (organization_id, garage_id, number, extent, drive)
+    select ${organization}, spots_add.garage_id, s.number, s.bay, s.drive
+    from unnest(spots_add.spots) with ordinality s (number, bay, drive, place) order by s.place
+    returning *`),
+    'setof ',
+  ),
+  mutation(
+    'vehicles',
+    'vehicle_register(vehicle app_public.vehicle_input)',
+    '@param vehicle The vehicle.\nAdds a vehicle.',
+    sql(`
+    insert into app_public.vehicles (organization_id, plate, drive, keeper, seats, mass, length, worth, consent, equipment, tags, parts, tracker, firmware)
     select ${organization}, v.* from (select (vehicle_register.vehicle).*) v
-    returning *`);
-
-const updateVehicle = (seen: string) =>
-  plpgsql(
-    'app_public.vehicles',
-    `update app_public.vehicles v
-    set (keeper, seats, worth, equipment, tags, parts, ${seen}) = (
-      select c.keeper, c.seats, c.worth, c.equipment, c.tags, c.parts, c.seen_at
-      from jsonb_populate_record(
-        row (v.keeper, v.seats, v.worth, v.equipment, v.tags, v.parts, v.${seen})::app_public.vehicle_change, changes) c)
-    where v.organization_id = ${organization} and v.plate = vehicle_update.id`,
-    'vehicle',
-  );
-
-const setPin = (column: string) =>
-  plpgsql(
-    'app_public.vehicles',
-    `update app_public.vehicles v set ${column} = encode(sha256(convert_to(pin, 'UTF8')), 'hex')
-    where v.organization_id = ${organization} and v.plate = vehicle_pin.id`,
-    'vehicle',
-  );
-
-const recordCharging = (day: string) =>
-  sql(`
-    insert into app_public.chargings (organization_id, plate, ${day}, energy, odometer, paid)
-    values (${organization}, charging_record.plate, charging_record.day, charging_record.energy,
-      charging_record.odometer, charging_record.paid)
-    returning *`);
-
-const issuePermit = (number: string, column: string) =>
-  sql(`
-    insert into app_public.permits (organization_id, ${number}, plate, user_id, ${column})
-    values (${organization}, permit_issue.number, permit_issue.vehicle_id, permit_issue.user_id, permit_issue.${column})
-    returning *`);
-
-const permitTags = (column: string) => `@param number Number of the permit, 1000 to 9999.
-  @param {Vehicle} vehicleId The electric vehicle that it is for.
-  @param {User} userId Who may use it.
-  @param ${column} Its ${column}.
-  Issues a permit.`;
+    returning *`),
+  ),
+  mutation(
+    'vehicles',
+    'vehicle_tag(id app_public.plate, tags app_public.tag[])',
+    '@param {Vehicle} id The vehicle.\n@param tags Its tags.\nTags a vehicle.',
+    changes('vehicles', 'vehicle', 't.plate = vehicle_tag.id', 'tags = vehicle_tag.tags'),
+  ),
+  mutation(
+    'vehicles',
+    'vehicle_retire(id app_public.plate)',
+    '@param {Vehicle} id The vehicle.\nTakes a vehicle out of the fleet.',
+    changes('vehicles', 'vehicle', 't.plate = vehicle_retire.id'),
+  ),
+  mutation(
+    'positions',
+    'position_report(plate app_public.plate, moment timestamptz, speed app_public.speed default null, raw bytea default null, wal pg_lsn default null)',
+    '@param plate The plate.\n@param moment When.\n@param speed In km/h.\n@param raw As it was sent.\n@param wal Of the sender.\nAdds a position.',
+    adds('position_report', 'positions', ['plate', 'moment', 'speed', 'raw', 'wal']),
+  ),
+  mutation(
+    'positions',
+    'position_correct(id app_public.position_key, moment timestamptz, speed app_public.speed)',
+    '@param {Position} id The position.\n@param moment When.\n@param speed In km/h.\nCorrects a position.',
+    changes(
+      'positions',
+      'position',
+      't.plate = (id).plate and t.moment = (id).moment',
+      'moment = position_correct.moment, speed = position_correct.speed',
+    ),
+  ),
+  mutation(
+    'reservations',
+    'spot_reserve(spot_id bigint, vehicle_id app_public.plate, during tstzrange, note text default null)',
+    `@param {Spot} spotId The spot.\n@param {Vehicle} vehicleId The vehicle.\n@param during From when until when.
+    @param note A note.\nReserves a spot.`,
+    adds('spot_reserve', 'reservations', ['spot_id', 'plate=vehicle_id', 'during', 'note']),
+  ),
+  mutation(
+    'reservations',
+    'reservation_cancel(id uuid)',
+    '@param {Reservation} id The reservation.\nCancels a reservation.',
+    changes('reservations', 'reservation', 't.id = reservation_cancel.id'),
+  ),
+];
 
 /** The first migration. It drops what it creates, the latest first, as the guide asks. */
 export const fleet = String.raw`
@@ -411,125 +508,7 @@ comment on type app_public.vehicle_change is 'What changes of a vehicle. What is
 create type app_public.position_key as (plate app_public.plate, moment timestamptz);
 comment on type app_public.position_key is 'What names a position.';
 
-${mutation(
-  'tariff_set(drive app_public.drive, hourly app_public.price, grace interval, free_hours int4multirange)',
-  'app_public.tariffs',
-  `@param drive The drive.
-  @param hourly What an hour costs.
-  @param grace How long parking is free.
-  @param freeHours Hours of the day that are free.
-  Sets a tariff.`,
-  sql(`
-    insert into app_public.tariffs (organization_id, drive, hourly, grace, free_hours)
-    values (${organization}, tariff_set.drive, tariff_set.hourly, tariff_set.grace, tariff_set.free_hours)
-    on conflict (organization_id, drive) do update set hourly = excluded.hourly, grace = excluded.grace, free_hours = excluded.free_hours
-    returning *`),
-)}
-${mutation(
-  'garage_open(unit_id uuid, name public.citext, place public.ltree, open tstzmultirange, gateway inet default null)',
-  'app_public.garages',
-  `@param {Unit} unitId The unit.
-  @param name Name, unique in any case.
-  @param place Path of the place.
-  @param open When it is open.
-  @param gateway Address of the gateway.
-  Opens a garage.`,
-  sql(`
-    insert into app_public.garages (organization_id, unit_id, name, place, open, gateway)
-    values (${organization}, garage_open.unit_id, garage_open.name, garage_open.place, garage_open.open, garage_open.gateway)
-    returning *`),
-)}
-${mutation(
-  'spots_add(garage_id uuid, spots app_public.spot_input[])',
-  'setof app_public.spots',
-  `@param {Garage} garageId The garage.
-  @param spots The spots: at most 1,000.
-  Adds spots, all of them or none.`,
-  sql(`
-    insert into app_public.spots (organization_id, garage_id, number, extent, drive)
-    select ${organization}, spots_add.garage_id, s.number, s.bay, s.drive
-    from unnest(spots_add.spots) with ordinality s (number, bay, drive, place) order by s.place
-    returning *`),
-)}
-${mutation('vehicle_register(vehicle app_public.vehicle_input)', 'app_public.vehicles', '@param vehicle The vehicle.\nAdds a vehicle.', registerVehicle)}
-${mutation(
-  'vehicle_update(id app_public.plate, changes jsonb)',
-  'app_public.vehicles',
-  '@param {Vehicle} id The vehicle.\n@param {VehicleChange} changes What changes.\nChanges a vehicle.',
-  updateVehicle('last_seen_at'),
-)}
-${mutation(
-  'vehicle_tag(id app_public.plate, tags app_public.tag[])',
-  'app_public.vehicles',
-  '@param {Vehicle} id The vehicle.\n@param tags Its tags.\nTags a vehicle.',
-  plpgsql(
-    'app_public.vehicles',
-    `update app_public.vehicles v set tags = vehicle_tag.tags where v.organization_id = ${organization} and v.plate = vehicle_tag.id`,
-    'vehicle',
-  ),
-)}
-${mutation('vehicle_pin(id app_public.plate, pin text)', 'app_public.vehicles', '@param {Vehicle} id The vehicle.\n@param pin The PIN.\nSets the PIN.', setPin('pin_hash'))}
-${mutation(
-  'vehicle_retire(id app_public.plate)',
-  'app_public.vehicles',
-  '@param {Vehicle} id The vehicle.\nTakes a vehicle out of the fleet.',
-  plpgsql(
-    'app_public.vehicles',
-    `delete from app_public.vehicles v where v.organization_id = ${organization} and v.plate = vehicle_retire.id`,
-    'vehicle',
-  ),
-)}
-${mutation(
-  'permit_issue(number app_public.permit_number, vehicle_id app_public.electric_plate, user_id uuid default null, color text default null)',
-  'app_public.permits',
-  permitTags('color'),
-  issuePermit('number', 'color'),
-)}
-${mutation(
-  'position_report(plate app_public.plate, moment timestamptz, speed app_public.speed default null, raw bytea default null, wal pg_lsn default null)',
-  'app_public.positions',
-  '@param plate The plate.\n@param moment When.\n@param speed In km/h.\n@param raw As it was sent.\n@param wal Of the sender.\nAdds a position.',
-  sql(`
-    insert into app_public.positions (organization_id, plate, moment, speed, raw, wal)
-    values (${organization}, position_report.plate, position_report.moment, position_report.speed, position_report.raw, position_report.wal)
-    returning *`),
-)}
-${mutation(
-  'position_correct(id app_public.position_key, moment timestamptz, speed app_public.speed)',
-  'app_public.positions',
-  '@param {Position} id The position.\n@param moment When.\n@param speed In km/h.\nCorrects a position.',
-  plpgsql(
-    'app_public.positions',
-    `update app_public.positions p set moment = position_correct.moment, speed = position_correct.speed
-    where p.organization_id = ${organization} and p.plate = (id).plate and p.moment = (id).moment`,
-    'position',
-  ),
-)}
-${mutation(
-  'spot_reserve(spot_id bigint, vehicle_id app_public.plate, during tstzrange, note text default null)',
-  'app_public.reservations',
-  '@param {Spot} spotId The spot.\n@param {Vehicle} vehicleId The vehicle.\n@param during From when until when.\n@param note A note.\nReserves a spot.',
-  sql(`
-    insert into app_public.reservations (organization_id, spot_id, plate, during, note)
-    values (${organization}, spot_reserve.spot_id, spot_reserve.vehicle_id, spot_reserve.during, spot_reserve.note)
-    returning *`),
-)}
-${mutation(
-  'reservation_cancel(id uuid)',
-  'app_public.reservations',
-  '@param {Reservation} id The reservation.\nCancels a reservation.',
-  plpgsql(
-    'app_public.reservations',
-    `delete from app_public.reservations r where r.organization_id = ${organization} and r.id = reservation_cancel.id`,
-    'reservation',
-  ),
-)}
-${mutation(
-  'charging_record(plate app_public.electric_plate, day date, energy app_public.speed, odometer app_public.metres default null, paid app_public.price default null)',
-  'app_public.chargings',
-  '@param plate The plate.\n@param day The day.\n@param energy kWh.\n@param odometer In m.\n@param paid What it cost.\nAdds a charging.',
-  recordCharging('day'),
-)}
+${[...mutations, ...renamable()].join('')}
 `;
 
 /** A later migration: it renames a secret, an ignored column and two columns of keys, drops one column, and adds another and a value of an enum. */
@@ -549,15 +528,5 @@ select feed.follow('app_public.permits');
 select feed.follow('app_public.chargings');
 alter table app_public.permits add column if not exists zone text collate "C";
 drop function if exists app_public.permit_issue;
-${mutation(
-  'permit_issue(number app_public.permit_number, vehicle_id app_public.electric_plate, user_id uuid default null, zone text default null)',
-  'app_public.permits',
-  permitTags('zone'),
-  issuePermit('permit_no', 'zone'),
-)}
-create or replace function app_public.vehicle_update(id app_public.plate, changes jsonb) returns app_public.vehicles
-${updateVehicle('seen_at')};
-create or replace function app_public.vehicle_pin(id app_public.plate, pin text) returns app_public.vehicles ${setPin('pin_digest')};
-create or replace function app_public.charging_record(plate app_public.electric_plate, day date, energy app_public.speed,
-  odometer app_public.metres default null, paid app_public.price default null) returns app_public.chargings ${recordCharging('charged_on')};
+${renamable({ seen: 'seen_at', pin: 'pin_digest', number: 'permit_no', note: 'zone', day: 'charged_on' }).join('')}
 `;

@@ -1,4 +1,10 @@
 import type { Pool } from 'pg';
+import {
+  buildClientSchema,
+  type GraphQLObjectType,
+  type GraphQLSchema,
+  getIntrospectionQuery,
+} from 'postgraphile/graphql';
 import { ask, read } from '../graphql/client.ts';
 
 /** A fleet in which the tests work: where it is served, and who owns what. */
@@ -379,25 +385,15 @@ async function documentOf(world: FleetWorld, field: string, given: Arguments, se
   };
 }
 
-type TypeReference = { readonly kind: string; readonly name: string | null; readonly ofType?: TypeReference | null };
+const schemas = new WeakMap<object, GraphQLSchema>();
 
 /** The types of a field's arguments, as a document declares variables of them. */
-export async function argumentTypes(
-  world: Pick<FleetWorld, 'url' | 'app'>,
-  on: string,
-  field: string,
-): Promise<Record<string, string>> {
-  const reference = 'kind name ofType { kind name ofType { kind name ofType { kind name } } }';
-  const { __type } = await read<{
-    __type: { fields: { name: string; args: { name: string; type: TypeReference }[] }[] };
-  }>(world, world.app, `{ __type(name: "${on}") { fields { name args { name type { ${reference} } } } } }`);
-  const found = __type.fields.find(({ name }) => name === field)?.args ?? [];
-  return Object.fromEntries(found.map(({ name, type }) => [name, written(type)]));
-}
-
-function written({ kind, name, ofType }: TypeReference): string {
-  if (ofType && kind === 'NON_NULL') return `${written(ofType)}!`;
-  return ofType ? `[${written(ofType)}]` : String(name);
+export async function argumentTypes(world: FleetWorld, on: string, field: string): Promise<Record<string, string>> {
+  const { url, app } = world;
+  const schema = schemas.get(world) ?? buildClientSchema(await read({ url }, app, getIntrospectionQuery()));
+  schemas.set(world, schema);
+  const found = (schema.getType(on) as GraphQLObjectType).getFields()[field]?.args ?? [];
+  return Object.fromEntries(found.map(({ name, type }) => [name, String(type)]));
 }
 
 /** As GraphQL writes it; the values of the enum are without quotes. */
