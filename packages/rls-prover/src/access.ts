@@ -46,8 +46,10 @@ function holds(relation: Relation, text: string, name: string, row: Row, env: En
   );
 }
 
+type Acting = Pick<Environment, 'actor' | 'catalogue'>;
+
 /** Whether no policy binds the actor: it owns the table, bypasses row-level security, or it is off. */
-export function passesBy(relation: Relation, { actor, catalogue }: Environment): boolean {
+export function passesBy(relation: Relation, { actor, catalogue }: Acting): boolean {
   if (actor === everything) return true;
   const role = catalogue.roles.get(actor);
   const owns = role?.has.includes(relation.owner) ?? true;
@@ -59,7 +61,8 @@ export function passesBy(relation: Relation, { actor, catalogue }: Environment):
   );
 }
 
-function applicable(relation: Relation, command: Command, { actor, catalogue }: Environment): Policy[] {
+/** The policies that bind the actor when it gives a command. */
+export function applicable(relation: Relation, command: Command, { actor, catalogue }: Acting): Policy[] {
   const has = catalogue.roles.get(actor)?.has ?? [];
   return relation.policies.filter(
     (policy) =>

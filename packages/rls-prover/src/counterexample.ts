@@ -44,6 +44,7 @@ export function openCounterexamples(options: Pick<Options, 'client' | 'claims'>,
         const { what, before = [], statement } = shown;
         return {
           what: `${actor} ${principal.name} ${what}`,
+          actor,
           statements: [...before, ...rows.becoming(who), statement],
         };
       }
@@ -92,7 +93,7 @@ const freeing = ({ name }: Relation, { catalogue }: Given, { rows }: Examples): 
     .map((one) => `delete from ${one.name} t where to_jsonb(t)::text ~ ${escapeLiteral(rows)}`);
 
 /** A violation that PostgreSQL has shown, and the statements that show it when the examples are there. */
-export type Counterexample = { what: string; statements: readonly string[] };
+export type Counterexample = { what: string; actor: string; statements: readonly string[] };
 
 /** Gives a command as a principal. Resolves to the violation that it shows, or to null. */
 type Try = (

@@ -32,7 +32,7 @@ export async function judgeDefiner(routine: Routine, role: string, judging: Judg
     : `runs with the rights of its owner: ${broken.join('; ')}`;
   const verdict = isProven ? 'proven' : 'unproven';
   return judging.acceptances.applied(
-    { ...named, verdict, why, isByPrivilege: false, accepted: null, counterexample: null },
+    { ...named, verdict, why, isByPrivilege: false, accepted: null, remedy: null, counterexample: null },
     { relation, role: holder },
   );
 }

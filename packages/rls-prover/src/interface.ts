@@ -94,6 +94,8 @@ export type Judgement = Goal & {
   hash: string | null;
   /** The reason for which it was accepted without a proof. */
   accepted: string | null;
+  /** What would mend a violation, where that is known: what policies have to imply, or which right to take away. */
+  remedy: string | null;
   /** Statements that show the violation when the examples are there: as a client, the last one reads or writes the row. */
   counterexample: readonly string[] | null;
 };
@@ -127,7 +129,7 @@ export type Assumptions = {
    * Known breaks of an assumption, such as a function that sets a claim.
    * Each is an unproven judgement.
    */
-  broken?: readonly (Goal & { why: string })[];
+  broken?: readonly (Goal & { why: string; remedy?: string })[];
 };
 
 /**

@@ -68,11 +68,12 @@ export function holds(
   old: Row,
   updated: Row,
   env: Environment,
-  at?: { relation: Relation; old: string },
+  at?: { relation: Relation; old: string; isByAction?: boolean },
 ): string {
   const within = { ...env, actor: everything, source: `the invariant ${invariant.name}` };
   const expression = env.parser.expression(invariant.expression);
   const [predicate, argument] = predicateOf(expression);
+  if (predicate === 'could_update' && at?.isByAction) return keepsAccess(at.relation, old, updated, env);
   if (predicate === 'could_update' && at) return rowAccess(at.relation, 'update', 'using', updated, env);
   if (predicate === 'only_through' && at && argument) return isOnlyThrough(argument, at.relation, old, at.old, env);
   const scope: Scope = {
@@ -84,6 +85,15 @@ export function holds(
   };
   return isTrue(translateWhole(expression, scope, within));
 }
+
+/** Whether each command that a client could give of a row before a foreign key changed it, it could give of the row after. */
+const keepsAccess = (relation: Relation, old: Row, updated: Row, env: Environment) =>
+  and(
+    ...(['select', 'insert', 'update', 'delete'] as const).map((command) => {
+      const may = (row: Row) => rowAccess(relation, command, command === 'insert' ? 'check' : 'using', row, env);
+      return or(not(may(old)), may(updated));
+    }),
+  );
 
 /** The predicates that only this prover knows: `could_update(new)`, `only_through(old, 'table')`. */
 export function predicateOf(expression: Node): readonly (string | undefined)[] {

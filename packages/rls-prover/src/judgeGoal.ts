@@ -1,10 +1,13 @@
+import { escapeIdentifier } from 'pg';
 import type { Acceptances } from './acceptances.ts';
+import { applicable, passesBy } from './access.ts';
 import type { Relation } from './catalogue.ts';
 import type { Counterexample } from './counterexample.ts';
 import type { Hints } from './ExampleRows.ts';
-import { type BoundGoal, isPrivileged } from './goals.ts';
+import { type BoundGoal, isPrivileged, predicates } from './goals.ts';
 import { createHashes } from './hashes.ts';
 import type { Judgement } from './interface.ts';
+import { referencesIn } from './names.ts';
 import { TooLarge } from './problem.ts';
 import type { Prover } from './prover.ts';
 import { type Given, type Question, questionOf } from './questions.ts';
@@ -38,10 +41,11 @@ export async function judgeGoal(goal: BoundGoal, judging: Judging): Promise<Judg
   const found = await decide(goal, { ...judging, refute: acceptances.has(named) ? refuteNothing : refute }).catch(
     tooLarge,
   );
-  return acceptances.applied({ ...named, counterexample: null, ...found, accepted: null });
+  return acceptances.applied({ ...named, counterexample: null, remedy: null, ...found, accepted: null });
 }
 
-type Found = Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'> & Partial<Pick<Judgement, 'counterexample'>>;
+type Found = Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'> &
+  Partial<Pick<Judgement, 'counterexample' | 'remedy'>>;
 
 function tooLarge(error: unknown): Found {
   if (!(error instanceof TooLarge)) throw error;
@@ -64,14 +68,58 @@ async function decide(goal: BoundGoal, { given, prover: { solver }, refute }: Ju
   if (second.status === 'unsat' && again.problem.denied.size === 0)
     return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
   const found = await refute(goal, hintsOf(goal.relation, question, first.values));
-  if (found) return { verdict: 'refuted', why: found.what, isByPrivilege: false, counterexample: found.statements };
+  if (found) {
+    const remedy = remedyOf(goal, found.actor, given);
+    return { verdict: 'refuted', why: found.what, isByPrivilege: false, counterexample: found.statements, remedy };
+  }
   const { denied } = again.problem;
   const unknowns = [...(denied.size > 0 ? denied : again.problem.unknowns)];
   if (unknowns.length > 0) return { verdict: 'unproven', why: notUnderstood(unknowns), isByPrivilege: false };
   const why =
     first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
-  return { verdict: 'unproven', why, isByPrivilege: false };
+  return { verdict: 'unproven', why, isByPrivilege: false, remedy: remedyOf(goal, goal.role, given) };
 }
+
+/** What would make an invariant hold of a command, as the actor: a right or a role less, or policies that imply it. */
+function remedyOf(
+  { invariant, relation, command, role }: BoundGoal,
+  actor: string,
+  { catalogue, parser }: Given,
+): string | null {
+  const { name, kind, isInvoker, privileges } = relation;
+  if (actor !== role) return `revoke ${quoted(actor)} from ${quoted(role)}`;
+  if (kind === 'view') return isInvoker ? null : `alter view ${name} set (security_invoker = true)`;
+  if (command === 'truncate') return `revoke truncate on ${name} from ${quoted(role)}`;
+  if (passesBy(relation, { actor, catalogue }))
+    return `alter table ${name} enable row level security, force row level security`;
+  const policies = applicable(relation, command, { actor, catalogue }).filter(({ permissive }) => permissive);
+  if (policies.length === 0) return null;
+  // The roles that bring a policy to the client.
+  const lenders = policies
+    .filter(({ roles }) => !roles.includes(role) && !roles.includes('public'))
+    .flatMap(({ roles }) => roles.filter((one) => catalogue.roles.get(role)?.has.includes(one)));
+  const isPredicate = predicates.test(invariant.expression);
+  const compared = isPredicate
+    ? policies.flatMap(({ using }) => using?.match(/\w+/g) ?? [])
+    : referencesIn(parser.expression(invariant.expression)).flatMap(({ row, column }) =>
+        row === 'new' ? [column] : [],
+      );
+  const writable =
+    command === 'update' ? (privileges[`update ${role}`] ?? []).filter((one) => compared.includes(one)) : [];
+  const part = { select: 'using', delete: 'using', insert: 'check', update: isPredicate ? 'check' : 'using and check' }[
+    command
+  ];
+  const implied = isPredicate && command === 'update' ? 'its using' : invariant.expression.replaceAll(/\s+/g, ' ');
+  return [
+    ...[...new Set(lenders)].map((lender) => `revoke ${quoted(lender)} from ${quoted(role)}`),
+    `let the ${part} of ${policies.map((policy) => policy.name).join(' and ')} imply ${implied}`,
+    ...(writable.length > 0
+      ? [`revoke update (${writable.map(quoted).join(', ')}) on ${name} from ${quoted(role)}`]
+      : []),
+  ].join('; or ');
+}
+
+const quoted = (name: string) => (/^[a-z_][a-z0-9_]*$/.test(name) ? name : escapeIdentifier(name));
 
 const notUnderstood = (unknowns: readonly string[]) =>
   `not understood: ${unknowns.slice(0, 3).join('; ')}${unknowns.length > 3 ? `; and ${unknowns.length - 3} more` : ''}`;

@@ -60,7 +60,7 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
   for (const right of await readRights(options)) judgements.push({ ...right, ...none });
   for (const { about, ...one } of readBeside(catalogue, parser))
     judgements.push(acceptances.applied({ ...none, ...one }, about));
-  for (const broken of assumptions?.broken ?? []) judgements.push({ ...broken, ...none });
+  for (const broken of assumptions?.broken ?? []) judgements.push({ ...none, ...broken });
   for (const routine of definersOf(catalogue))
     for (const role of routine.callers) judgements.push(await judgeDefiner(routine, role, judging));
   // Goals that are not asked use no acceptance.
@@ -70,7 +70,7 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
 
 /** A judgement that is unproven, and that cannot be accepted. */
 const none = {
-  ...{ isByPrivilege: false, hash: null, accepted: null, counterexample: null },
+  ...{ isByPrivilege: false, hash: null, accepted: null, remedy: null, counterexample: null },
   verdict: 'unproven',
 } as const;
 

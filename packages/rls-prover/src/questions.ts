@@ -147,7 +147,7 @@ function violationByActions(asked: Asked): string {
   if (happens === 'false') return happens;
   return and(
     ...[isMember(relation, variable, env), facts(old), facts(then), happens],
-    not(holds(invariant, old, then, env, { relation, old: variable.name })),
+    not(holds(invariant, old, then, env, { relation, old: variable.name, isByAction: true })),
   );
 }
 

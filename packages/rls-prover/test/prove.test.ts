@@ -18,7 +18,7 @@ describe('policies', () => {
     const judgements = await proving.judgeAfter();
 
     expect(openOf(judgements)).toEqual([]);
-    const about = { role: proving.member, verdict: 'proven', accepted: null, counterexample: null };
+    const about = { role: proving.member, verdict: 'proven', accepted: null, remedy: null, counterexample: null };
     expect(judgements).toContainEqual({
       ...{ ...about, invariant: 'tenant', relation: 'app.notes', command: 'update', hash: expect.any(String) },
       ...{ why: 'for all claims and rows', isByPrivilege: false },
@@ -66,6 +66,47 @@ describe('policies', () => {
     );
 
     expect(judgements.find(({ command }) => command === 'select')?.verdict).toBe('proven');
+  });
+});
+
+describe('a remedy', () => {
+  const remedyOf = async (statements: string, goal: string) => {
+    const isAsked: Options['isAsked'] = ({ command, relation }) => `${command} on ${relation}` === goal;
+    const judgements = await proving.judgeAfter(statements, { isAsked });
+    const [open] = judgements.filter((one) => one.verdict === 'refuted');
+    return { why: open?.why, remedy: open?.remedy };
+  };
+  const open = `alter policy own_notes on app.notes with check (${ofTenant})`;
+
+  test('names the column that a client may write, and the policy that does not compare it', async () => {
+    const { remedy } = await remedyOf(open, 'update on app.notes');
+
+    expect(remedy).toBe(
+      'let the using and check of own_notes imply old.author_id = claims.user_id and new.author_id = claims.user_id; ' +
+        `or revoke update (author_id) on app.notes from ${proving.member}`,
+    );
+    // Each of the two mends it.
+    const columns = `revoke update on app.notes from member; grant update (id, body) on app.notes to member`;
+    expect(await remedyOf(`${open}; ${columns}`, 'update on app.notes')).toEqual({});
+    expect(await remedyOf('', 'update on app.notes')).toEqual({});
+  });
+
+  test.each([
+    [alter('true'), 'select on app.users', /^let the using of users_of_tenant imply old.tenant_id = /],
+    [open, 'insert on app.notes', /^let the check of own_notes imply /],
+    ['grant truncate on app.notes to member', 'truncate on app.notes', /^revoke truncate on app.notes from member_/],
+    [
+      'alter table app.users disable row level security',
+      'select on app.users',
+      /^alter table app.users enable row level security/,
+    ],
+    [
+      'create role staff; grant usage on schema app to staff; grant select on app.users to staff; create policy s on app.users to staff using (true); grant staff to member',
+      'select on app.users',
+      /^revoke staff from member_/,
+    ],
+  ])('of %s', async (statement, goal, remedy) => {
+    expect((await remedyOf(statement, goal)).remedy).toMatch(remedy);
   });
 });
 
@@ -221,6 +262,35 @@ describe('what else the proofs rest on', () => {
     expect(await judge(other)).toMatchObject([{ verdict: 'unproven' }]);
   });
 
+  test.each([
+    ['that it sets to null', 'note_id uuid', 'on delete set null (note_id)', []],
+    [
+      'that it sets to a default',
+      `note_id uuid default '${'0'.repeat(8)}-0000-7000-8000-000000000000'`,
+      'on delete set default (note_id)',
+      [],
+    ],
+    ['of another tenant', 'note_id uuid', 'on delete set null', ['move: update on app.items: unproven']],
+    [
+      'that policies compare',
+      'note_id uuid',
+      'on delete set null (note_id)',
+      ['move: update on app.items: unproven'],
+      'note_id is not null',
+    ],
+  ])('an action of a foreign key moves no row by a column %s', async (_what, column, action, open, also = 'true') => {
+    const items = `
+      create table app.items (tenant_id uuid, id uuid, ${column}, unique (tenant_id, id),
+        foreign key (tenant_id, note_id) references app.notes ${action});
+      alter table app.items enable row level security, force row level security;
+      create policy items_of_tenant on app.items for select to member using (${ofTenant} and ${also});
+      create policy new_items on app.items for insert to member with check (${ofTenant});
+      grant select, insert on app.items to member`;
+    const invariants = [{ name: 'move', commands: ['update'] as const, expression: 'could_update(new)' }];
+
+    expect(openOf(await proving.judgeAfter(items, { ...about('app.items'), invariants }))).toEqual(open);
+  });
+
   test('no client has a right in a schema that is not looked at', async () => {
     const hidden = `create schema jobs; create table jobs.queue (id int primary key)`;
     const assumptions = { ...proving.options.assumptions, ignoredSchemas: '^jobs$' };
@@ -251,6 +321,7 @@ describe('what else the proofs rest on', () => {
       isByPrivilege: false,
       counterexample: null,
       accepted: null,
+      remedy: null,
       hash: null,
     });
   });

@@ -75,7 +75,10 @@ function report(judgements: readonly Judgement[], open: readonly Judgement[]): A
     `${proven.length} proven: ${bySolver.length} by the solver, ${byPrivilege.length} by privileges alone. ` +
       `${accepted.length} accepted with a reason. ${open.length} open.`,
     '## Open',
-    table(open.map(rowOf), 'None.'),
+    table(
+      open.map((one) => ({ ...rowOf(one), remedy: one.remedy })),
+      'None.',
+    ),
     '## Accepted',
     table(accepted.map(rowOf), 'None.'),
     '## Proven by the solver',
