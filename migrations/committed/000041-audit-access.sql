@@ -1,13 +1,14 @@
 --! Previous: sha1:dc508c2b075ce8e1ca52973cf166b5c8ef0508c4
---! Hash: sha1:1e14ebf6fc15a464812ee56f90354c2d54e9091a
+--! Hash: sha1:dc0ff5fbb62c24096d08abdb8643e0248b7c5c2c
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
 -- that is always rolled back. For the owner, who may become a caller and sees every row.
 --
--- The policies are asked once for each role, with the claims of all principals of the row's organization. That says who may see the row,
--- and trying says who does. A caller has to see what an update or a delete finds its row by. jit is off: the statements are small, and
--- PostgreSQL would compile them for longer than they run.
+-- Every principal is tried, by one prepared statement that runs under the claims of each. Left out are only those whom a part of the
+-- policies that is surely understood does not let through: it compares a column with a claim, or asks for the granted units.
+-- A caller has to see what an update or a delete finds its row by. jit is off: PostgreSQL would compile the small statements for longer
+-- than they run.
 
 create view audit.principals with (security_invoker = true) as
   select
@@ -168,6 +169,24 @@ create function audit.become(principal audit.principals) returns void
   $$;
 comment on function audit.become(audit.principals) is 'The settings of a request of this principal, until the transaction or subtransaction ends.';
 
+create function audit.let_find(relation regclass, role text) returns void
+  language plpgsql volatile set search_path = pg_catalog, pg_temp
+  as $$
+  declare
+    hidden text = (
+      select string_agg(quote_ident(a.attname), ', ')
+      from pg_index i
+      join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any (i.indkey)
+      where i.indrelid = relation and i.indisprimary and not has_column_privilege(role, relation, a.attnum, 'select'));
+  begin
+    if hidden is not null then
+      execute format('grant select (%s) on %s to %I', hidden, relation, role);
+    end if;
+  end
+  $$;
+comment on function audit.let_find(regclass, text) is
+  'Lets a role find a row by its key, until the subtransaction ends: who may read other columns sees the row without the key.';
+
 create function audit.attempt(principal audit.principals, relation regclass, value jsonb, command text) returns text
   language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
@@ -181,11 +200,13 @@ create function audit.attempt(principal audit.principals, relation regclass, val
       from pg_attribute a
       where a.attrelid = relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
         and command in ('insert', 'update') and has_column_privilege(principal.role, relation, a.attnum, command)
-      order by condition ~ ('\m' || a.attname || '\M'), a.attnum);
+      order by exists (select from pg_index i where i.indrelid = relation and i.indisprimary and a.attnum = any (i.indkey)), a.attnum);
     statement text = case command
       when 'select' then format('select from %s where %s', relation, condition)
       when 'insert' then format('insert into %1$s (%2$s) select %2$s from jsonb_populate_record(null::%1$s, $1)', relation, nullif(array_to_string(columns, ', '), ''))
-      when 'update' then format('update %1$s set %2$s = %2$s where %3$s', relation, columns[1], condition)
+      -- The role may write the column and not read it.
+      when 'update' then format(
+        'update %1$s set %2$s = (jsonb_populate_record(null::%1$s, $1)).%2$s where %3$s', relation, columns[1], condition)
       when 'delete' then format('delete from %s where %s', relation, condition)
     end;
   begin
@@ -193,6 +214,7 @@ create function audit.attempt(principal audit.principals, relation regclass, val
       return 'not granted';
     end if;
     begin
+      perform audit.let_find(relation, principal.role);
       perform audit.become(principal);
       execute statement using value;
       get diagnostics count = row_count;
@@ -256,78 +278,134 @@ create function audit.reason_of(principal audit.principals, relation regclass, v
   $$;
 comment on function audit.reason_of(audit.principals, regclass, jsonb) is 'Which row gives a person access to a row: the unit at the root of a granted subtree, an assignment of a card.';
 
-create function audit.condition_for(relation regclass, role text, depth int default 0) returns text
-  language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set standard_conforming_strings = on
-  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
+create function audit.is_as_shipped(function text, body text) returns boolean
+  language sql stable set search_path = pg_catalog, pg_temp
   as $$
-  declare
-    condition text = (
-      select string_agg(format('(%s)', p.using_expression), ' or ')
-      from audit.matrix m
-      join audit.policies p on p.relation = m.relation and p.policy = any (m.policies)
-      where m.relation = condition_for.relation and m.role = condition_for.role and m.command = 'select' and m.granted and p.permissive
-        and m.row_security <> 'off'
-        -- What is narrower than this may be asked for by `not exists`; the row itself is tried anyway.
-        and (depth = 0 or not exists (select from audit.policies narrower where narrower.relation = m.relation and not narrower.permissive)));
-    called text[];
-    body text;
-    source record;
-    inner_condition text;
-  begin
-    -- A claim is a function of a setting, and what was granted to a person is a function of claims: both give way to what they return.
-    condition = regexp_replace(condition, '\( SELECT (\w+\.\w+\(\)) AS \w+\)', '\1', 'g');
-    for depth_of_calls in 1 .. 20 loop
-      called = regexp_match(condition, '\m(\w+)\.(\w+)\(\)');
-      exit when called is null;
-      select '(' || substring(p.prosrc from '(?i)^\s*begin\s+return\s+([^;]*);\s*end;?\s*$') || ')::' || format_type(p.prorettype, null) into body
-      from pg_proc p
-      where p.pronamespace = to_regnamespace(called[1]) and p.proname = called[2] and p.pronargs = 0 and not p.prosecdef;
-      condition = replace(condition, format('%s.%s()', called[1], called[2]), body);
-    end loop;
-    condition = regexp_replace(condition, 'current_setting\(''graph\.(organization_id|application_id|user_id)'', true\)', 'coalesce(asked.\1::text, '''')', 'g');
+    select exists (
+      select from pg_proc p
+      where p.pronamespace = 'app_hidden'::regnamespace and p.proname = function and p.pronargs = 0 and p.prosrc = body and not p.prosecdef
+        and p.proconfig = '{"search_path=pg_catalog, pg_temp"}')
+  $$;
+comment on function audit.is_as_shipped(text, text) is 'Whether a function of app_hidden has this body and no setting of its own, and so returns what is known.';
 
-    -- Another table shows what its own policies let through.
-    for source in
-      select distinct named[1] as name, split_part(named[1], '.', 2) as alias
-      from regexp_matches(condition, '\m(?:from|join)\s+(\w+\.\w+)', 'gi') as named
-    loop
-      inner_condition = case when depth < 3 then audit.condition_for(source.name::regclass, role, depth + 1) end;
-      condition = regexp_replace(
-        condition, format('\m(from|join)\s+%s(?=\s*(?:\)|$|where\M|join\M|left\M|on\M))', source.name), format('\1 %s %s', source.name, source.alias), 'gi');
-      condition = regexp_replace(
-        condition, format('\m(from|join)\s+%s\M', source.name), format('\1 (select * from %s where ', source.name) || replace(inner_condition, chr(92), repeat(chr(92), 2)) || ')', 'gi');
-    end loop;
-    -- What is left may depend on the row and on who is asked, and on nothing else.
-    return case when condition !~ '\m\w+\.\w+\(|current_setting|current_user|session_user' then condition end;
+create function audit.asks_organization(relation regclass, role text) returns boolean
+  language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set standard_conforming_strings = on
+  as $$
+  begin
+    return (
+      select c.relrowsecurity and not (r.rolsuper or r.rolbypassrls)
+        and audit.is_as_shipped(
+          'current_organization_id', ' begin return nullif(current_setting(''graph.organization_id'', true), ''''); end ')
+        and (
+          coalesce(bool_or(p.compares) filter (where not p.permissive), false)
+          or coalesce(bool_and(p.compares) filter (where p.permissive), true))
+      from pg_class c
+      join pg_roles r on r.rolname = role and has_any_column_privilege(r.oid, c.oid, 'select')
+      left join lateral (
+        select
+          p.permissive,
+          coalesce(audit.compares_organization(case p.relation
+            when 'app_hidden.organizations'::regclass then regexp_replace(p.using_expression, '^\(id = ', '(organization_id = ')
+            else p.using_expression
+          end), false) as compares
+        from audit.policies p
+        where p.relation = c.oid and p.command in ('select', 'all')
+          and exists (select from unnest(p.role_ids) as named where named = 0 or pg_has_role(r.oid, nullif(named, 0), 'usage'))
+      ) as p on true
+      where c.oid = asks_organization.relation
+      group by c.relrowsecurity, r.rolsuper, r.rolbypassrls);
   end
   $$;
-comment on function audit.condition_for(regclass, text, int) is
-  'The select policies of a role as one condition on a row and on `asked`, a row of audit.principals, instead of claims; null when they call what is not understood.';
+comment on function audit.asks_organization(regclass, text) is
+  'Whether the policies let a role see rows of the organization of the claim alone, as audit.compares_organization knows it. '
+  'Null when the role may not read.';
 
-create function audit.trying(asked text, relation regclass, value jsonb) returns setof audit.principals
+create function audit.known_readers(relation regclass, value jsonb, role text) returns uuid[]
+  language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set standard_conforming_strings = on
+  as $$
+  declare
+    some_id uuid = gen_random_uuid();
+    readers uuid[] = '{}';
+    found uuid[];
+    policy audit.policies;
+    part text;
+    own text;
+  begin
+    if not audit.is_as_shipped('current_user_id', ' begin return nullif(current_setting(''graph.user_id'', true), ''''); end ') then
+      return null;
+    end if;
+    for policy in
+      select p.*
+      from audit.policies p
+      join audit.matrix m
+        on m.relation = p.relation and p.policy = any (m.policies) and m.role = known_readers.role and m.command = 'select'
+      where p.relation = known_readers.relation and p.permissive
+    loop
+      found = null;
+      for part in select audit.conjuncts(policy.using_expression) loop
+        own = substring(part from '^\((\w+) = \( SELECT app_hidden\.current_user_id\(\) AS current_user_id\)\)$');
+        if own is not null then
+          found = array[(value ->> own)::uuid];
+        elsif part = '(ancestor_ids && ( SELECT app_hidden.granted_unit_ids() AS granted_unit_ids))'
+          and audit.is_as_shipped('granted_unit_ids', ' begin return array(select unit_id from app_hidden.unit_access); end ')
+          -- Its policy finds the own grants alone.
+          and audit.asks_organization('app_hidden.unit_access', role)
+          and audit.known_readers('app_hidden.unit_access', jsonb_build_object('user_id', some_id), role) = array[some_id]
+        then
+          found = array(
+            select a.user_id from app_hidden.unit_access a
+            where a.unit_id = any (array(select jsonb_array_elements_text(value -> 'ancestor_ids')::uuid)));
+        end if;
+        exit when found is not null;
+      end loop;
+      if found is null then
+        return null;
+      end if;
+      readers = readers || found;
+    end loop;
+    return readers;
+  end
+  $$;
+comment on function audit.known_readers(regclass, jsonb, text) is
+  'The people beside whom the policies let nobody of a role see a row: the own row, or a grant. Null where that is not surely understood.';
+
+create function audit.seeing(relation regclass, value jsonb, role text) returns setof audit.principals
   language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on set jit = off
   as $$
   declare
+    organization text = value ->> case relation when 'app_hidden.organizations'::regclass then 'id' else 'organization_id' end;
+    asked text = format('select p from audit.principals p where p.role = %L and not p.disabled', role);
+    known uuid[];
     found text[];
   begin
-    -- Prepared once and run under the claims of each, without a subtransaction for each.
+    if audit.asks_organization(relation, role) then
+      known = audit.known_readers(relation, value, role);
+      asked = concat(asked, format(' and p.organization_id = %L', organization), ' and p.user_id = any (' || quote_literal(known) || ')');
+    end if;
     begin
+      perform audit.let_find(relation, role);
       execute format('do %L', format($do$
         declare
+          asked audit.principals[] = array(%s);
           next audit.principals;
           found text[] = '{}';
-          asked audit.principals[] = array(select p from (%s) as p);
+          claim text;
         begin
           if asked <> '{}' then
             perform audit.become(asked[1]);
           end if;
           foreach next in array asked loop
-            perform set_config('graph.organization_id', next.organization_id::text, true);
-            perform set_config('graph.application_id', coalesce(next.application_id::text, ''), true);
-            perform set_config('graph.user_id', coalesce(next.user_id::text, ''), true);
-            if exists (select from %s where %s) then
-              found = found || next.principal;
-            end if;
+            claim = set_config('graph.organization_id', next.organization_id::text, true);
+            claim = set_config('graph.application_id', coalesce(next.application_id::text, ''), true);
+            claim = set_config('graph.user_id', coalesce(next.user_id::text, ''), true);
+            begin
+              if exists (select from %s where %s) then
+                found = found || next.principal;
+              end if;
+            exception
+              -- A policy may refuse by an error.
+              when insufficient_privilege then null;
+            end;
           end loop;
           perform set_config('audit.found', found::text, true);
         end
@@ -335,60 +413,13 @@ create function audit.trying(asked text, relation regclass, value jsonb) returns
       found = current_setting('audit.found', true);
       raise exception using errcode = 'AUDIT';
     exception
-      when sqlstate 'AUDIT' then
-        return query execute format('select p.* from (%s) as p where p.principal = any ($1)', asked) using found;
-      when insufficient_privilege then
-        -- A policy may refuse some by an error, which ends the statement for all of them: each by itself.
-        return query execute format('select p.* from (%s) as p where audit.attempt(p::audit.principals, $1, $2, %L) = %L', asked, 'select', 'allowed')
-          using relation, value;
+      when sqlstate 'AUDIT' then null;
     end;
-  end
-  $$;
-comment on function audit.trying(text, regclass, jsonb) is 'Which principals of a query, all of one role, see a row, each tried.';
-
-create function audit.seeing(relation regclass, value jsonb, role text) returns setof audit.principals
-  language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on set jit = off
-  as $$
-  declare
-    -- For a row of no organization all principals are tried.
-    organization_id text = coalesce(value ->> 'organization_id', case relation when 'app_hidden.organizations'::regclass then value ->> 'id' end);
-    asked text = format('select * from audit.principals where role = %L and not disabled', role);
-    stranger audit.principals;
-    candidates text[];
-  begin
-    select null, null, p.role, p.scope, gen_random_uuid(), gen_random_uuid(), case when p.user_id is not null then gen_random_uuid() end, false
-      into stranger
-      from audit.principals p where p.role = seeing.role limit 1;
-    if stranger.role is null then
-      return;
-    end if;
-    -- A stranger sees a row only by a policy that does not ask for the organization: then the principals of all are tried.
-    if organization_id is null or audit.attempt(stranger, relation, value, 'select') = 'allowed' then
-      return query select * from audit.trying(asked, relation, value);
-      return;
-    end if;
-    asked = format('%s and organization_id = %L', asked, organization_id);
-
-    begin
-      execute format('select array(select principal from (%s) as asked where exists (select from jsonb_populate_record(null::%s, $1) as %I where %s))',
-          asked, relation, (select relname from pg_class where oid = relation), audit.condition_for(relation, role))
-        into candidates using value;
-    exception
-      -- What was made of the policies is no statement: all of the organization are tried.
-      when others then candidates = null;
-    end;
-    -- A hundred others are tried, too, since the candidates are only as right as what was made of the policies.
-    if candidates is null
-      or exists (select from audit.trying(format('%s and principal <> all (%L) limit 100', asked, candidates), relation, value))
-    then
-      return query select * from audit.trying(asked, relation, value);
-    else
-      return query select * from audit.trying(format('%s and principal = any (%L)', asked, candidates), relation, value);
-    end if;
+    return query execute format('select (p).* from (%s) as p (p) where (p).principal = any ($1)', asked) using found;
   end
   $$;
 comment on function audit.seeing(regclass, jsonb, text) is
-  'The principals of a role that see a row, each tried: those of the row''s organization whom its policies let through, or all when even a stranger sees it.';
+  'The principals of a role that see a row, each tried: all whom the policies do not surely leave out by their organization or person.';
 
 create function audit.who_can(relation regclass, key text)
   returns table (command text, principal text, name text, columns text[], policies text[], rules text[], through text)
@@ -403,7 +434,7 @@ create function audit.who_can(relation regclass, key text)
   begin
     for granted in
       select m.* from audit.matrix m
-      where m.relation = who_can.relation and m.granted and m.policies <> '{}' and m.command <> 'insert'
+      where m.relation = who_can.relation and m.granted and m.command <> 'insert'
       order by array_position(array['select', 'update', 'delete'], m.command), m.role
     loop
       if granted.command = 'select' then
@@ -431,8 +462,8 @@ create function audit.who_can(relation regclass, key text)
   end
   $$;
 comment on function audit.who_can(regclass, text) is
-  'Every principal of the row''s organization that can select, update or delete it, each tried: by which grant (columns; {} is all), which policies, and through which access. '
-  'Takes about a second for a hundred thousand people.';
+  'Every principal that can select, update or delete a row, each tried: by which grant (columns; {} is all), which policies, '
+  'and through which access.';
 
 create function audit.explain_access(principal text, relation regclass, key text)
   returns table (command text, allowed boolean, outcome text, policy text, rule text, part text, holds boolean)
@@ -523,7 +554,8 @@ grant execute on function
   to graph_admin;
 
 grant execute on function
-  audit.condition_for(regclass, text, int), audit.trying(text, regclass, jsonb), audit.seeing(regclass, jsonb, text)
+  audit.let_find(regclass, text), audit.is_as_shipped(text, text), audit.asks_organization(regclass, text),
+  audit.known_readers(regclass, jsonb, text), audit.seeing(regclass, jsonb, text)
   to graph_admin;
 
 grant execute on function audit.conjuncts(text) to graph_auditor;

@@ -1,5 +1,5 @@
---! Previous: sha1:1e14ebf6fc15a464812ee56f90354c2d54e9091a
---! Hash: sha1:86b84f99006991245cf275ef78fd982b1bbf8a6b
+--! Previous: sha1:dc0ff5fbb62c24096d08abdb8643e0248b7c5c2c
+--! Hash: sha1:f2e15836504819ba1519f8553666e4bdc8d78d60
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
@@ -130,9 +130,21 @@ create function audit.rebuild(at timestamptz, organization_id uuid) returns void
     -- All that has a name is written down before the names change.
     sources audit.recorded[] = array(select r from audit.recorded r where r.rebuildable);
     source audit.recorded;
+    -- Tables without a history whose policies read other tables: their rows are the present ones, and the policies are to read copies.
+    kept regclass[] = array(
+      select distinct p.relation
+      from audit.policies p
+      join pg_policy on polrelid = p.relation and polname = p.policy
+      join pg_depend d on d.classid = 'pg_policy'::regclass and d.objid = pg_policy.oid
+        and d.refclassid = 'pg_class'::regclass and d.refobjid <> polrelid
+      join pg_class c on c.oid = p.relation and not c.relispartition
+      join pg_namespace n on n.oid = c.relnamespace and n.nspname = any (schemas)
+      where p.command in ('select', 'all') and p.roles && array(select 'public' union select q.role from audit.request_roles q)
+        and p.relation <> 'app_hidden.unit_ancestors'::regclass and p.relation <> all (array(select s.relation from unnest(sources) as s)));
     -- Which unit is below which follows from the tree.
-    tables regclass[] = array(select s.relation from unnest(sources) as s) || 'app_hidden.unit_ancestors'::regclass;
-    names text[] = array(select s.name from unnest(sources) as s) || 'app_hidden.unit_ancestors'::text;
+    tables regclass[] = array(select s.relation from unnest(sources) as s) || kept || 'app_hidden.unit_ancestors'::regclass;
+    names text[] = array(
+      select r.name from unnest(tables) with ordinality as t (relation, place) join audit.relations r using (relation) order by place);
     others text[] = array(
       select format(
         'create view %s with (security_invoker = true) as table %I.%I', r.name, n.nspname || '_now', c.relname)
@@ -165,7 +177,9 @@ create function audit.rebuild(at timestamptz, organization_id uuid) returns void
       select format('grant %s%s on %s to %s', m.command, case when m.columns <> '{}' then (select format(' (%s)', string_agg(quote_ident(c), ', ')) from unnest(m.columns) as c) end, r.name,
         case m.role when 'public' then m.role else quote_ident(m.role) end)
       from audit.matrix m join audit.relations r using (relation)
-      where m.granted and split_part(r.name, '.', 1) = any (schemas) and r.kind <> 'partition');
+      join pg_class c on c.oid = r.relation
+      join pg_namespace n on n.oid = c.relnamespace
+      where m.granted and n.nspname = any (schemas) and r.kind <> 'partition');
     security text[] = array(
       select format('alter table %s %s row level security', r.name, step)
       from audit.relations r,
@@ -188,6 +202,14 @@ create function audit.rebuild(at timestamptz, organization_id uuid) returns void
         errcode = 'invalid_parameter_value',
         message = format('The history of %s is not kept any more', at),
         hint = format('It goes back for %s.', audit.retention());
+    end if;
+
+    -- Where a policy does not compare the organization, it may read rows of others.
+    if exists (
+      select from unnest(tables) as relation, audit.request_roles q
+      where q.kind <> 'worker' and not audit.asks_organization(relation, q.role))
+    then
+      organization_id = null;
     end if;
 
     perform pg_advisory_xact_lock(hashtextextended('audit.rebuild', 0));
@@ -228,6 +250,15 @@ create function audit.rebuild(at timestamptz, organization_id uuid) returns void
     foreach source in array sources loop
       perform audit.refill(source, at, organization_id);
     end loop;
+    for next in
+      select t.name, t.relation, string_agg(quote_ident(a.attname), ', ') as columns
+      from unnest(tables, names) as t (relation, name)
+      join pg_attribute a on a.attrelid = t.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      where t.relation = any (kept)
+      group by t.name, t.relation
+    loop
+      execute format('insert into %s (%3$s) select %3$s from %2$s', next.name, next.relation, next.columns);
+    end loop;
     with recursive paths as (
       select u.organization_id, u.id, array[u.id] as ids from app_public.units u where u.parent_id is null
       union all
@@ -249,7 +280,8 @@ create function audit.rebuild(at timestamptz, organization_id uuid) returns void
   end
   $$;
 comment on function audit.rebuild(timestamptz, uuid) is
-  'Lets copies of the recorded tables, with the rows of that time and the present policies and rights, stand in for these until the subtransaction ends.';
+  'Lets copies of the recorded tables, with the rows of that time and the present policies and rights, stand in for these '
+  'until the subtransaction ends. Of one organization, where all policies compare the organization; else of all.';
 
 create function audit.who_could(relation regclass, key text, at timestamptz)
   returns table (command text, principal text, name text, columns text[], policies text[], rules text[], through text)
@@ -319,6 +351,9 @@ create function audit.visible_at(principal text, at timestamptz) returns table (
             source.name)
           from audit.matrix m
           where m.relation = to_regclass(source.name) and m.role = candidate.role and m.command = 'select' and m.granted);
+      end loop;
+      foreach source in array sources loop
+        perform audit.let_find(source.name::regclass, candidate.role);
       end loop;
       perform audit.become(candidate);
       foreach statement in array statements loop

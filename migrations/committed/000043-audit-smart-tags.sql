@@ -1,5 +1,5 @@
---! Previous: sha1:86b84f99006991245cf275ef78fd982b1bbf8a6b
---! Hash: sha1:3de28a9dd772d564ac037a0341b437d4f1d7991d
+--! Previous: sha1:f2e15836504819ba1519f8553666e4bdc8d78d60
+--! Hash: sha1:e7fd58661ea2f4e1f0e24d0061f6d64059a28de3
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:3de28a9dd772d564ac037a0341b437d4f1d7991d
---! Hash: sha1:921cfc03d742c68d2c03243af4ab07b30270c49e
+--! Previous: sha1:e7fd58661ea2f4e1f0e24d0061f6d64059a28de3
+--! Hash: sha1:0e338d21a6cd551f149721d07febf0ac23c6eaac
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:921cfc03d742c68d2c03243af4ab07b30270c49e
---! Hash: sha1:2b2e4612edc0138dc04e23cc7c52166c0630f619
+--! Previous: sha1:0e338d21a6cd551f149721d07febf0ac23c6eaac
+--! Hash: sha1:5ac1e25c1842c37a11f6388276f3f985cfda0e7a
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

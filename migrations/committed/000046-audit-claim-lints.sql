@@ -1,5 +1,5 @@
---! Previous: sha1:2b2e4612edc0138dc04e23cc7c52166c0630f619
---! Hash: sha1:8925849e04874caf9d9b89ef46f1805c1ee46001
+--! Previous: sha1:5ac1e25c1842c37a11f6388276f3f985cfda0e7a
+--! Hash: sha1:7f6d1eef5e4796f8a99e8239dbcf920c3e231296
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

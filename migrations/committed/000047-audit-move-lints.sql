@@ -1,5 +1,5 @@
---! Previous: sha1:8925849e04874caf9d9b89ef46f1805c1ee46001
---! Hash: sha1:a722c3b03fc0c26a63fa969fc036f105d73e451f
+--! Previous: sha1:7f6d1eef5e4796f8a99e8239dbcf920c3e231296
+--! Hash: sha1:e57f56c5fd9d7436e98ffc9626600c3c908df6ce
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

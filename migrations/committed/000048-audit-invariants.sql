@@ -1,5 +1,5 @@
---! Previous: sha1:a722c3b03fc0c26a63fa969fc036f105d73e451f
---! Hash: sha1:8b6b811535ee10622e6ac91f6d2be55138d33263
+--! Previous: sha1:e57f56c5fd9d7436e98ffc9626600c3c908df6ce
+--! Hash: sha1:c71ee3b729c5021d32f83c644f48ef7b64bf92b4
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

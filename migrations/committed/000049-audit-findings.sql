@@ -1,5 +1,5 @@
---! Previous: sha1:8b6b811535ee10622e6ac91f6d2be55138d33263
---! Hash: sha1:488b1024237fef9b85df744803183b5d0ad0cd9d
+--! Previous: sha1:c71ee3b729c5021d32f83c644f48ef7b64bf92b4
+--! Hash: sha1:f7289bc8236592724de64ea43abf12359626b18c
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:488b1024237fef9b85df744803183b5d0ad0cd9d
---! Hash: sha1:dbd80e1fdbd49667d9d0328e98110eda3a9a474c
+--! Previous: sha1:f7289bc8236592724de64ea43abf12359626b18c
+--! Hash: sha1:50d1ab482ec770c1caf89cd2d34e35896e72f7c2
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:dbd80e1fdbd49667d9d0328e98110eda3a9a474c
---! Hash: sha1:6931e872bb6efb2908c9627c2c36a17c9d50088f
+--! Previous: sha1:50d1ab482ec770c1caf89cd2d34e35896e72f7c2
+--! Hash: sha1:59d0da73a38aae7a2bd41906c2fe7b932ebb2092
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:6931e872bb6efb2908c9627c2c36a17c9d50088f
---! Hash: sha1:7b1e2fd550dfbab354c16479fdce5008b0271a58
+--! Previous: sha1:59d0da73a38aae7a2bd41906c2fe7b932ebb2092
+--! Hash: sha1:6e3c661c7050b8c5f3af8bd0a09ef8d44551defc
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:7b1e2fd550dfbab354c16479fdce5008b0271a58
---! Hash: sha1:aa77db357c14a667e3c1179237c82d3e1763bd49
+--! Previous: sha1:6e3c661c7050b8c5f3af8bd0a09ef8d44551defc
+--! Hash: sha1:e579952075efb6185f1c1b21edac83d75f9f3a81
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -68,7 +68,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('unique_across_organizations', 'oauth.sessions_sid_key', '', 'A hash of 256 random bits, which nobody can choose.'),
   ('setting_changed', 'app_hidden.count_row()', '', 'Counts the rows of a statement in graph.rows, which no policy reads.'),
   ('setting_changed', 'audit.become(audit.principals)', '', 'Becomes a caller to try what that one may, for the owner alone; what it sets ends with a subtransaction.'),
-  ('setting_changed', 'audit.trying(text,regclass,jsonb)', '', 'Becomes callers to try what they may, for the owner alone; what it sets ends with a subtransaction.'),
+  ('setting_changed', 'audit.seeing(regclass,jsonb,text)', '', 'Becomes callers to try what they may, for the owner alone; what it sets ends with a subtransaction.'),
   ('no_primary_key', 'audit.changes', '', 'Each of its partitions has one. Its own would have to include the time.');
 
 -- A goal that is not proven, and may be so. `call`: a function that runs text, with the rights of its caller.

@@ -1,4 +1,4 @@
-import type { Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import { company } from './support.ts';
 
 export const backend = 'app:acme-backend';
@@ -6,7 +6,7 @@ export const ada = `me:${company.ada}`;
 export const grace = `me:${company.grace}`;
 
 /** By the clock of the database, which the history goes by. */
-export async function timeAt(owner: Pool): Promise<string> {
+export async function timeAt(owner: Pool | ClientBase): Promise<string> {
   const { rows } = await owner.query<{ now: string }>('select clock_timestamp()::text as now');
   return rows[0]?.now ?? '';
 }

@@ -210,10 +210,12 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   [`select audit.find_row('app_public.things', '${badge}')`]: [
     `update app_public.things set (at, during, wait, ratio, raw, text) = (${values.replaceAll("'\\\\", "e'\\\\")}) where id = '${badge}'`,
   ],
-  [`select audit.condition_of('app_public.things', ${ofThing}), audit.condition_for('app_public.things', 'graph_app', 0)`]:
+  [`select audit.condition_of('app_public.things', ${ofThing})`]: [],
+  [`select audit.asks_organization(c, r.role), audit.known_readers(c, audit.find_row('app_public.units', '${room}'), r.role) from unnest(array['app_public.things', 'app_public.units']::regclass[]) as c, audit.request_roles r where audit.is_as_shipped('current_organization_id', 'x') is not null`]:
     [],
-  "select json_build_array(audit.condition_for('app_public.units', 'graph_user'), audit.condition_for('app_public.cards', 'graph_user')) as results":
-    [],
+  "select /* afterwards */ has_column_privilege('graph_basic', 'app_public.things', 'id', 'select') as found": [
+    "select audit.let_find('app_public.things', 'graph_basic')",
+  ],
   "select c.part from audit.conjuncts('((a = ''\\x'') AND (b))') as c (part)": [
     'set local standard_conforming_strings to default',
   ],
@@ -224,8 +226,6 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   [`select audit.reason_of(audit.find_principal('me:${ada}'), 'app_public.units', audit.find_row('app_public.units', '${room}'))`]:
     [],
   [`select s.principal from audit.seeing('app_public.units', audit.find_row('app_public.units', '${room}'), 'graph_user') s`]:
-    [],
-  [`select t.principal from audit.trying('select * from audit.principals', 'app_public.units', audit.find_row('app_public.units', '${room}')) t`]:
     [],
   "select current_setting('graph.scope') as scope, current_setting('graph.application_id') as application": [
     `select audit.become(${principal})`,

@@ -14,11 +14,13 @@ AS $function$
       from pg_attribute a
       where a.attrelid = relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = '' and a.attidentity = ''
         and command in ('insert', 'update') and has_column_privilege(principal.role, relation, a.attnum, command)
-      order by condition ~ ('\m' || a.attname || '\M'), a.attnum);
+      order by exists (select from pg_index i where i.indrelid = relation and i.indisprimary and a.attnum = any (i.indkey)), a.attnum);
     statement text = case command
       when 'select' then format('select from %s where %s', relation, condition)
       when 'insert' then format('insert into %1$s (%2$s) select %2$s from jsonb_populate_record(null::%1$s, $1)', relation, nullif(array_to_string(columns, ', '), ''))
-      when 'update' then format('update %1$s set %2$s = %2$s where %3$s', relation, columns[1], condition)
+      -- The role may write the column and not read it.
+      when 'update' then format(
+        'update %1$s set %2$s = (jsonb_populate_record(null::%1$s, $1)).%2$s where %3$s', relation, columns[1], condition)
       when 'delete' then format('delete from %s where %s', relation, condition)
     end;
   begin
@@ -26,6 +28,7 @@ AS $function$
       return 'not granted';
     end if;
     begin
+      perform audit.let_find(relation, principal.role);
       perform audit.become(principal);
       execute statement using value;
       get diagnostics count = row_count;

@@ -18,9 +18,21 @@ AS $function$
     -- All that has a name is written down before the names change.
     sources audit.recorded[] = array(select r from audit.recorded r where r.rebuildable);
     source audit.recorded;
+    -- Tables without a history whose policies read other tables: their rows are the present ones, and the policies are to read copies.
+    kept regclass[] = array(
+      select distinct p.relation
+      from audit.policies p
+      join pg_policy on polrelid = p.relation and polname = p.policy
+      join pg_depend d on d.classid = 'pg_policy'::regclass and d.objid = pg_policy.oid
+        and d.refclassid = 'pg_class'::regclass and d.refobjid <> polrelid
+      join pg_class c on c.oid = p.relation and not c.relispartition
+      join pg_namespace n on n.oid = c.relnamespace and n.nspname = any (schemas)
+      where p.command in ('select', 'all') and p.roles && array(select 'public' union select q.role from audit.request_roles q)
+        and p.relation <> 'app_hidden.unit_ancestors'::regclass and p.relation <> all (array(select s.relation from unnest(sources) as s)));
     -- Which unit is below which follows from the tree.
-    tables regclass[] = array(select s.relation from unnest(sources) as s) || 'app_hidden.unit_ancestors'::regclass;
-    names text[] = array(select s.name from unnest(sources) as s) || 'app_hidden.unit_ancestors'::text;
+    tables regclass[] = array(select s.relation from unnest(sources) as s) || kept || 'app_hidden.unit_ancestors'::regclass;
+    names text[] = array(
+      select r.name from unnest(tables) with ordinality as t (relation, place) join audit.relations r using (relation) order by place);
     others text[] = array(
       select format(
         'create view %s with (security_invoker = true) as table %I.%I', r.name, n.nspname || '_now', c.relname)
@@ -53,7 +65,9 @@ AS $function$
       select format('grant %s%s on %s to %s', m.command, case when m.columns <> '{}' then (select format(' (%s)', string_agg(quote_ident(c), ', ')) from unnest(m.columns) as c) end, r.name,
         case m.role when 'public' then m.role else quote_ident(m.role) end)
       from audit.matrix m join audit.relations r using (relation)
-      where m.granted and split_part(r.name, '.', 1) = any (schemas) and r.kind <> 'partition');
+      join pg_class c on c.oid = r.relation
+      join pg_namespace n on n.oid = c.relnamespace
+      where m.granted and n.nspname = any (schemas) and r.kind <> 'partition');
     security text[] = array(
       select format('alter table %s %s row level security', r.name, step)
       from audit.relations r,
@@ -76,6 +90,14 @@ AS $function$
         errcode = 'invalid_parameter_value',
         message = format('The history of %s is not kept any more', at),
         hint = format('It goes back for %s.', audit.retention());
+    end if;
+
+    -- Where a policy does not compare the organization, it may read rows of others.
+    if exists (
+      select from unnest(tables) as relation, audit.request_roles q
+      where q.kind <> 'worker' and not audit.asks_organization(relation, q.role))
+    then
+      organization_id = null;
     end if;
 
     perform pg_advisory_xact_lock(hashtextextended('audit.rebuild', 0));
@@ -116,6 +138,15 @@ AS $function$
     foreach source in array sources loop
       perform audit.refill(source, at, organization_id);
     end loop;
+    for next in
+      select t.name, t.relation, string_agg(quote_ident(a.attname), ', ') as columns
+      from unnest(tables, names) as t (relation, name)
+      join pg_attribute a on a.attrelid = t.relation and a.attnum > 0 and not a.attisdropped and a.attgenerated = ''
+      where t.relation = any (kept)
+      group by t.name, t.relation
+    loop
+      execute format('insert into %s (%3$s) select %3$s from %2$s', next.name, next.relation, next.columns);
+    end loop;
     with recursive paths as (
       select u.organization_id, u.id, array[u.id] as ids from app_public.units u where u.parent_id is null
       union all
@@ -136,5 +167,5 @@ AS $function$
     end loop;
   end
   $function$;
-comment on function audit.rebuild(timestamp with time zone,uuid) is 'Lets copies of the recorded tables, with the rows of that time and the present policies and rights, stand in for these until the subtransaction ends.';
+comment on function audit.rebuild(timestamp with time zone,uuid) is 'Lets copies of the recorded tables, with the rows of that time and the present policies and rights, stand in for these until the subtransaction ends. Of one organization, where all policies compare the organization; else of all.';
 grant execute on function audit.rebuild(timestamp with time zone,uuid) to graph_admin;

@@ -6,42 +6,50 @@ CREATE OR REPLACE FUNCTION audit.seeing(relation regclass, value jsonb, role tex
  SET jit TO 'off'
 AS $function$
   declare
-    -- For a row of no organization all principals are tried.
-    organization_id text = coalesce(value ->> 'organization_id', case relation when 'app_hidden.organizations'::regclass then value ->> 'id' end);
-    asked text = format('select * from audit.principals where role = %L and not disabled', role);
-    stranger audit.principals;
-    candidates text[];
+    organization text = value ->> case relation when 'app_hidden.organizations'::regclass then 'id' else 'organization_id' end;
+    asked text = format('select p from audit.principals p where p.role = %L and not p.disabled', role);
+    known uuid[];
+    found text[];
   begin
-    select null, null, p.role, p.scope, gen_random_uuid(), gen_random_uuid(), case when p.user_id is not null then gen_random_uuid() end, false
-      into stranger
-      from audit.principals p where p.role = seeing.role limit 1;
-    if stranger.role is null then
-      return;
+    if audit.asks_organization(relation, role) then
+      known = audit.known_readers(relation, value, role);
+      asked = concat(asked, format(' and p.organization_id = %L', organization), ' and p.user_id = any (' || quote_literal(known) || ')');
     end if;
-    -- A stranger sees a row only by a policy that does not ask for the organization: then the principals of all are tried.
-    if organization_id is null or audit.attempt(stranger, relation, value, 'select') = 'allowed' then
-      return query select * from audit.trying(asked, relation, value);
-      return;
-    end if;
-    asked = format('%s and organization_id = %L', asked, organization_id);
-
     begin
-      execute format('select array(select principal from (%s) as asked where exists (select from jsonb_populate_record(null::%s, $1) as %I where %s))',
-          asked, relation, (select relname from pg_class where oid = relation), audit.condition_for(relation, role))
-        into candidates using value;
+      perform audit.let_find(relation, role);
+      execute format('do %L', format($do$
+        declare
+          asked audit.principals[] = array(%s);
+          next audit.principals;
+          found text[] = '{}';
+          claim text;
+        begin
+          if asked <> '{}' then
+            perform audit.become(asked[1]);
+          end if;
+          foreach next in array asked loop
+            claim = set_config('graph.organization_id', next.organization_id::text, true);
+            claim = set_config('graph.application_id', coalesce(next.application_id::text, ''), true);
+            claim = set_config('graph.user_id', coalesce(next.user_id::text, ''), true);
+            begin
+              if exists (select from %s where %s) then
+                found = found || next.principal;
+              end if;
+            exception
+              -- A policy may refuse by an error.
+              when insufficient_privilege then null;
+            end;
+          end loop;
+          perform set_config('audit.found', found::text, true);
+        end
+      $do$, asked, relation, audit.condition_of(relation, value)));
+      found = current_setting('audit.found', true);
+      raise exception using errcode = 'AUDIT';
     exception
-      -- What was made of the policies is no statement: all of the organization are tried.
-      when others then candidates = null;
+      when sqlstate 'AUDIT' then null;
     end;
-    -- A hundred others are tried, too, since the candidates are only as right as what was made of the policies.
-    if candidates is null
-      or exists (select from audit.trying(format('%s and principal <> all (%L) limit 100', asked, candidates), relation, value))
-    then
-      return query select * from audit.trying(asked, relation, value);
-    else
-      return query select * from audit.trying(format('%s and principal = any (%L)', asked, candidates), relation, value);
-    end if;
+    return query execute format('select (p).* from (%s) as p (p) where (p).principal = any ($1)', asked) using found;
   end
   $function$;
-comment on function audit.seeing(regclass,jsonb,text) is 'The principals of a role that see a row, each tried: those of the row''s organization whom its policies let through, or all when even a stranger sees it.';
+comment on function audit.seeing(regclass,jsonb,text) is 'The principals of a role that see a row, each tried: all whom the policies do not surely leave out by their organization or person.';
 grant execute on function audit.seeing(regclass,jsonb,text) to graph_admin;

@@ -45,6 +45,9 @@ AS $function$
           from audit.matrix m
           where m.relation = to_regclass(source.name) and m.role = candidate.role and m.command = 'select' and m.granted);
       end loop;
+      foreach source in array sources loop
+        perform audit.let_find(source.name::regclass, candidate.role);
+      end loop;
       perform audit.become(candidate);
       foreach statement in array statements loop
         return query execute statement;

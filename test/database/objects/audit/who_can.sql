@@ -14,7 +14,7 @@ AS $function$
   begin
     for granted in
       select m.* from audit.matrix m
-      where m.relation = who_can.relation and m.granted and m.policies <> '{}' and m.command <> 'insert'
+      where m.relation = who_can.relation and m.granted and m.command <> 'insert'
       order by array_position(array['select', 'update', 'delete'], m.command), m.role
     loop
       if granted.command = 'select' then
@@ -41,5 +41,5 @@ AS $function$
     end loop;
   end
   $function$;
-comment on function audit.who_can(regclass,text) is 'Every principal of the row''s organization that can select, update or delete it, each tried: by which grant (columns; {} is all), which policies, and through which access. Takes about a second for a hundred thousand people.';
+comment on function audit.who_can(regclass,text) is 'Every principal that can select, update or delete a row, each tried: by which grant (columns; {} is all), which policies, and through which access.';
 grant execute on function audit.who_can(regclass,text) to graph_admin;
