@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { PoolClient } from 'pg';
-import { rolledBack } from '../../src/database/pool/rolledBack.ts';
+import { rolledBack } from '../../src/database/pool/transactions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { seed, sizeOf } from '../support/search.ts';
 import { timeAt } from './asOf.ts';
