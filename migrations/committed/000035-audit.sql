@@ -1,5 +1,5 @@
 --! Previous: sha1:75bbca7b2023fbc0a93cd1a5baa2f5caf3eb8ca0
---! Hash: sha1:eeeaa32eec816342e25e2767079b8f1a5419b229
+--! Hash: sha1:9bb6dae3a84e2c0a6d200019b2971bc711436f34
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.
@@ -74,59 +74,6 @@ comment on view audit.request_roles is 'The roles that the server may become; it
 comment on column audit.request_roles.kind is
   '`token`: that of a scope; `oauth`: the OAuth server at work for an organization; `worker`: work for every organization, as which no request comes.';
 
-create view audit.matrix with (security_invoker = true) as
-  with effective as (
-    select
-      r.relation, r.kind, r.row_security, roles.role_id, roles.role, command,
-      has_table_privilege(roles.role, r.relation, command) as whole,
-      array(
-        select a.attname::text
-        from pg_attribute a
-        where a.attrelid = r.relation and a.attnum > 0 and not a.attisdropped
-          -- Rows are deleted whole: there is no such privilege of a column.
-          and has_column_privilege(roles.role, r.relation, a.attnum, nullif(command, 'delete'))
-        order by a.attnum
-      ) as columns
-    from audit.relations r
-    cross join audit.roles roles
-    cross join unnest(array['select', 'insert', 'update', 'delete']) as command
-  )
-  select
-    e.relation,
-    e.kind,
-    e.command,
-    e.role,
-    e.whole or e.columns <> '{}' as granted,
-    case when e.whole then '{}' else e.columns end as columns,
-    e.row_security,
-    p.policies,
-    p.rules,
-    array(
-      select a.attname::text
-      from pg_attribute a
-      where a.attrelid = e.relation and a.attnum > 0 and not a.attisdropped
-        and col_description(a.attrelid, a.attnum) ~ '(^|\n)[ \t]*@personalData(\s|$)'
-        and (e.whole or a.attname = any (e.columns))
-      order by a.attnum
-    ) as personal
-  from effective e
-  cross join lateral (
-    select
-      coalesce(array_agg(p.policy::text order by p.policy), '{}') as policies,
-      coalesce(array_agg(p.rule order by p.policy), '{}') as rules
-    from audit.policies p
-    where p.relation = e.relation and p.command in (e.command, 'all')
-      and exists (
-        select from unnest(p.role_ids) as named
-        where named in (0, e.role_id) or e.role_id <> 0 and pg_has_role(e.role_id, named, 'usage'))
-  ) as p;
-comment on view audit.matrix is 'Every table and view, command and role: what is granted, and the policies that decide about rows.';
-comment on column audit.matrix.granted is 'Whether the role may give the command at all; the policies then say for which rows.';
-comment on column audit.matrix.columns is 'The columns that are granted; empty when all are, or none.';
-comment on column audit.matrix.row_security is '`forced` on the owner, too; `off` means that policies decide nothing. Null for views, which ask the policies of their tables.';
-comment on column audit.matrix.rules is 'The policies in plain English, in the order of their names. Without one the command finds no row.';
-comment on column audit.matrix.personal is 'The columns with personal data, by the tag @personalData, that the role may give the command for; of a delete those of the row.';
-
 create view audit.functions with (security_invoker = true) as
   select
     -- No regprocedure: pg_upgrade and linters mind a column of that type; the name is below.
@@ -148,4 +95,4 @@ create view audit.functions with (security_invoker = true) as
   where n.nspname !~ '^(pg_|information_schema$|graphile_)';
 comment on view audit.functions is 'Every function: with whose rights it runs, and who may call it.';
 
-grant select on audit.relations, audit.policies, audit.roles, audit.request_roles, audit.matrix, audit.functions to graph_auditor, graph_admin;
+grant select on audit.relations, audit.policies, audit.roles, audit.request_roles, audit.functions to graph_auditor, graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:eeeaa32eec816342e25e2767079b8f1a5419b229
---! Hash: sha1:81fcf2f8725494998c9b81778b03bffcda9e392d
+--! Previous: sha1:9bb6dae3a84e2c0a6d200019b2971bc711436f34
+--! Hash: sha1:5d3d523dee3de4537c3da0767753cad0f5be5bdd
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -15,12 +15,15 @@ create table audit.accepted (
   reason text not null,
   hash text,
   constraint accepted_pkey primary key (kind, object, who),
-  constraint accepted_length check (char_length(kind) <= 200 and char_length(object) <= 2000 and char_length(who) <= 2000 and char_length(hash) <= 200),
+  constraint accepted_length check (
+    char_length(kind) <= 200 and char_length(object) <= 2000 and char_length(who) <= 2000 and char_length(hash) <= 10000),
   constraint accepted_reason_text check (char_length(reason) between 1 and 2000)
 );
 -- Absent on purpose: an organization. What escapes row-level security escapes it for all of them.
 comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be so, each with its reason.';
-comment on column audit.accepted.hash is 'Of the function, or of the goal of a table or view, that was accepted. `npm run -s audit -- prove` says what has changed since.';
+comment on column audit.accepted.hash is
+  'What was accepted: a hash of a function, or of a goal of a table or view; the rights of `right`; the readers of `secret_readable`. '
+  'What has changed since is a finding.';
 
 create function audit.called_in(text, is_pinned boolean) returns setof oid
   language sql stable parallel safe set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
@@ -134,19 +137,55 @@ create function audit.hash_of(object text, who text) returns text
   $$;
 comment on function audit.hash_of(text, text) is 'A hash of what an acceptance is about: a function, or a goal of a table or view; null of anything else.';
 
+create view audit.rights with (security_invoker = true) as
+  select
+    o.object, o.part, g.who_id, case g.who_id when 0 then 'public' else coalesce(pg_get_userbyid(g.who_id)::text, '') end as who, g.command
+  from (
+    select format('%s%I.%I', case c.relkind when 'S' then 'sequence ' end, n.nspname, c.relname), a.attname::text, n.nspname,
+      case when a.attname is null then c.relacl else a.attacl end, c.relowner
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    cross join lateral (
+      select null, null
+      union all
+      select a.attname, a.attacl from pg_attribute a where c.relkind <> 'S' and a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+    ) as a (attname, attacl)
+    where c.relkind in ('r', 'p', 'v', 'm', 'f', 'S') and not c.relispartition
+    union all
+    select format('schema %I', n.nspname), null, n.nspname, n.nspacl, n.nspowner from pg_namespace n
+  ) as o (object, part, schema, acl, owner)
+  cross join lateral (
+    select null::oid, 'exists'
+    union all
+    select acl.grantee, lower(acl.privilege_type) || case when acl.is_grantable then ' with grant option' else '' end
+    from aclexplode(o.acl) acl
+    where acl.grantee <> o.owner
+  ) as g (who_id, command)
+  where o.schema !~ '^(pg_|information_schema$|graphile_)';
+comment on view audit.rights is
+  'Every right on a table, view, sequence, schema or column, as it was granted. Each that exists has the right `exists` of no role.';
+
 -- A migration runs at each save of the file, so what is accepted again replaces what was accepted before.
 create function audit.note_hash() returns trigger
   language plpgsql set search_path = pg_catalog, pg_temp
   as $$
   begin
     delete from audit.accepted where (kind, object, who) = (new.kind, new.object, new.who);
-    if new.kind in ('definer', 'invariant') then
-      new.hash := coalesce(new.hash, audit.hash_of(new.object, new.who));
-    end if;
+    new.hash = coalesce(new.hash, case
+      when new.kind in ('definer', 'invariant') then audit.hash_of(new.object, new.who)
+      when new.kind = 'right' then
+        array(select concat_ws(' ', r.command, r.part) from audit.rights r where r.object = new.object and r.who = new.who order by 1)::text
+      when new.kind = 'secret_readable' then array(
+        select r.role
+        from audit.request_roles r
+        join pg_attribute a on format('%s.%s', a.attrelid::regclass, a.attname) = new.object
+        where has_column_privilege(r.role_id, a.attrelid, a.attnum, 'select')
+        order by 1)::text
+    end);
     return new;
   end
   $$;
-comment on function audit.note_hash() is 'Replaces a former acceptance, and notes the hash of what is accepted.';
+comment on function audit.note_hash() is 'Replaces a former acceptance, and notes what is accepted, so that what changes later is not.';
 create trigger note_hash before insert on audit.accepted for each row execute function audit.note_hash();
 grant execute on function
   audit.called_in(text, boolean), audit.hash_of_functions(oid[]), audit.hash_of_goal(regclass, text, regrole), audit.hash_of(text, text), audit.note_hash()
@@ -160,6 +199,105 @@ comment on policy select_graph_auditor on audit.accepted is 'An auditor reads wh
 grant select, insert, update, delete on audit.accepted to graph_admin;
 grant select on audit.accepted to graph_auditor;
 
+-- What was granted since the rights on an object were accepted. A column that came later, and an object of your own, is no part of them.
+create view audit.unaccepted_rights with (security_invoker = true) as
+  with known as materialized (
+    select a.object, a.who, a.hash::text[] as rights from audit.accepted a where a.kind = 'right'
+  )
+  select
+    r.object, r.who_id, r.who, r.command,
+    string_agg(quote_ident(r.part), ', ' order by r.part) as columns,
+    -- To take a right to a whole table away takes those to its columns along.
+    case when bool_and(r.part is null) then (
+      select string_agg(quote_ident(substr(kept, length(r.command) + 2)), ', ')
+      from unnest(min(a.rights)) as kept
+      where kept ^@ (r.command || ' ') and kept !~ ' with grant option'
+    ) end as accepted_columns
+  from audit.rights r
+  join known k on k.object = r.object and k.who = '' and concat_ws(' ', 'exists', r.part) = any (k.rights)
+  left join known a on a.object = r.object and a.who = r.who
+  where r.who <> '' and not array[r.command, concat_ws(' ', r.command, r.part)] && coalesce(a.rights, '{}')
+  group by r.object, r.who_id, r.who, r.command, (r.part is null);
+comment on view audit.unaccepted_rights is
+  'Rights on objects of this version, by role, that it does not grant and that were not accepted since; empty when all is well.';
+
+create view audit.matrix with (security_invoker = true) as
+  with beyond as materialized (
+    select * from audit.unaccepted_rights
+  ),
+  effective as (
+    select
+      r.relation, r.name, r.kind, r.row_security, roles.role_id, roles.role, command,
+      has_table_privilege(roles.role, r.relation, command) as whole,
+      array(
+        select a.attname::text
+        from pg_attribute a
+        where a.attrelid = r.relation and a.attnum > 0 and not a.attisdropped
+          -- Rows are deleted whole: there is no such privilege of a column.
+          and has_column_privilege(roles.role, r.relation, a.attnum, nullif(command, 'delete'))
+        order by a.attnum
+      ) as columns
+    from audit.relations r
+    cross join audit.roles roles
+    cross join unnest(array['select', 'insert', 'update', 'delete']) as command
+  )
+  select
+    e.relation,
+    e.kind,
+    e.command,
+    e.role,
+    e.whole or e.columns <> '{}' as granted,
+    case when e.whole then '{}' else e.columns end as columns,
+    e.row_security,
+    p.policies,
+    case when b.rights is null then p.rules
+      else array(select concat(rule, ' It was written without this right: ', b.rights, '.') from unnest(p.rules) as rule) end as rules,
+    array(
+      select a.attname::text
+      from pg_attribute a
+      where a.attrelid = e.relation and a.attnum > 0 and not a.attisdropped
+        and col_description(a.attrelid, a.attnum) ~ '(^|\n)[ \t]*@personalData(\s|$)'
+        and (e.whole or a.attname = any (e.columns))
+      order by a.attnum
+    ) as personal
+  from effective e
+  cross join lateral (
+    select
+      string_agg(concat(u.command, ' (' || u.columns || ')', ' to ' || nullif(u.who, e.role)), ', ' order by u.command, u.who) as rights
+    from beyond u
+    where u.object = e.name and u.command ^@ e.command
+      and (u.who_id in (0, e.role_id) or e.role_id <> 0 and pg_has_role(e.role_id, u.who_id, 'usage'))
+  ) as b
+  cross join lateral (
+    select
+      coalesce(array_agg(p.policy::text order by p.policy), '{}') as policies,
+      coalesce(array_agg(p.rule order by p.policy), '{}') as rules
+    from audit.policies p
+    where p.relation = e.relation and p.command in (e.command, 'all')
+      and exists (
+        select from unnest(p.role_ids) as named
+        where named in (0, e.role_id) or e.role_id <> 0 and pg_has_role(e.role_id, named, 'usage'))
+  ) as p;
+comment on view audit.matrix is 'Every table and view, command and role: what is granted, and the policies that decide about rows.';
+comment on column audit.matrix.granted is 'Whether the role may give the command at all; the policies then say for which rows.';
+comment on column audit.matrix.columns is 'The columns that are granted; empty when all are, or none.';
+comment on column audit.matrix.row_security is
+  '`forced` on the owner, too; `off` means that policies decide nothing. Null for views, which ask the policies of their tables.';
+comment on column audit.matrix.rules is
+  'The policies in plain English, by their names, with rights that they did not count with. Without one the command finds no row.';
+comment on column audit.matrix.personal is
+  'The columns with personal data, by the tag @personalData, that the role may give the command for; of a delete those of the row.';
+
+-- A role of requests that may become another of this service or of PostgreSQL is a finding, and what it could do as that one follows from
+-- it. Until it is accepted, no finding counts the rights and policies of the other role as its own: there is one cause, and one remedy.
+create view audit.lent_roles with (security_invoker = true) as
+  select q.role_id as borrower_id, lender.oid as lender_id
+  from audit.request_roles q
+  join pg_roles lender on lender.oid <> q.role_id and pg_has_role(q.role_id, lender.oid, 'member')
+    and (lender.rolname ~ '^(graph|pg)_' or lender.oid in (select role_id from audit.request_roles))
+  where not exists (select from audit.accepted a where a.kind = 'set role' and a.object = lender.rolname and a.who = q.role);
+comment on view audit.lent_roles is 'Which role a role of requests may become, without having been accepted; empty when all is well.';
+
 create view audit.bypasses with (security_invoker = true) as
   with main_owner as (
     select nspowner as oid from pg_namespace where nspname = 'app_public'
@@ -171,8 +309,14 @@ create view audit.bypasses with (security_invoker = true) as
   memberships as (
     select member.oid as member_id, member.rolname as member, ours.oid, ours.rolname, member.rolcanlogin
     from pg_roles member
-    join pg_roles ours on (ours.rolname like 'graph\_%' or ours.oid in (select oid from request_roles)) and not ours.rolcanlogin and ours.oid <> member.oid
+    join pg_roles ours on ours.oid <> member.oid and (
+      (ours.rolname like 'graph\_%' or ours.oid in (select oid from request_roles)) and not ours.rolcanlogin
+      or ours.rolname like 'pg\_%' and member.oid in (select oid from request_roles))
     where not member.rolsuper and pg_has_role(member.oid, ours.oid, 'member')
+      -- As a role of requests, which is another row.
+      and not exists (
+        select from audit.lent_roles l
+        where l.lender_id = ours.oid and l.borrower_id <> member.oid and pg_has_role(member.oid, l.borrower_id, 'member'))
   ),
   -- Login roles of the server: they may become what a request may be, nothing else, and own nothing.
   authenticators as (
@@ -311,4 +455,4 @@ create view audit.bypasses with (security_invoker = true) as
 comment on view audit.bypasses is 'Everything that escapes row-level security or the history, and why it may.';
 comment on column audit.bypasses.known is 'Whether it is as this service needs it, or somebody has accepted it; everything else is a finding.';
 
-grant select on audit.bypasses to graph_auditor, graph_admin;
+grant select on audit.rights, audit.unaccepted_rights, audit.lent_roles, audit.matrix, audit.bypasses to graph_auditor, graph_admin;

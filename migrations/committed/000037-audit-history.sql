@@ -1,5 +1,5 @@
---! Previous: sha1:81fcf2f8725494998c9b81778b03bffcda9e392d
---! Hash: sha1:8d5d2b9231573c858906482b96d0ad4b176872ad
+--! Previous: sha1:5d3d523dee3de4537c3da0767753cad0f5be5bdd
+--! Hash: sha1:227f5ef338dd557860618a956bd3a2e505002d06
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

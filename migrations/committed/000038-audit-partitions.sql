@@ -1,5 +1,5 @@
---! Previous: sha1:8d5d2b9231573c858906482b96d0ad4b176872ad
---! Hash: sha1:44237cd8c0e173a3f908c69f00c62bd63e749c25
+--! Previous: sha1:227f5ef338dd557860618a956bd3a2e505002d06
+--! Hash: sha1:0cc20bf406cccbca6c5788bd1d00edc3c15b5378
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:44237cd8c0e173a3f908c69f00c62bd63e749c25
---! Hash: sha1:11b65721609a1514e5d021f22c51e89fa41bfd51
+--! Previous: sha1:0cc20bf406cccbca6c5788bd1d00edc3c15b5378
+--! Hash: sha1:a1d6bdb674d80ca19968bd0d1e562868e70bb19e
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:11b65721609a1514e5d021f22c51e89fa41bfd51
---! Hash: sha1:dc508c2b075ce8e1ca52973cf166b5c8ef0508c4
+--! Previous: sha1:a1d6bdb674d80ca19968bd0d1e562868e70bb19e
+--! Hash: sha1:d4a05abc709e7edcca5b7a896268a50cb50ee5c8
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:dc508c2b075ce8e1ca52973cf166b5c8ef0508c4
---! Hash: sha1:dc0ff5fbb62c24096d08abdb8643e0248b7c5c2c
+--! Previous: sha1:d4a05abc709e7edcca5b7a896268a50cb50ee5c8
+--! Hash: sha1:70095c7a679d3a265a9a8a26f5aa15af224d5400
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:dc0ff5fbb62c24096d08abdb8643e0248b7c5c2c
---! Hash: sha1:f2e15836504819ba1519f8553666e4bdc8d78d60
+--! Previous: sha1:70095c7a679d3a265a9a8a26f5aa15af224d5400
+--! Hash: sha1:a643348e2e2153e3f6b27986a354bb000f38f41c
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

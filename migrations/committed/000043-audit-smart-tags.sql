@@ -1,5 +1,5 @@
---! Previous: sha1:f2e15836504819ba1519f8553666e4bdc8d78d60
---! Hash: sha1:e7fd58661ea2f4e1f0e24d0061f6d64059a28de3
+--! Previous: sha1:a643348e2e2153e3f6b27986a354bb000f38f41c
+--! Hash: sha1:71ef070d5aa1d1ab8eae267dbbb6d4087c19ca09
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

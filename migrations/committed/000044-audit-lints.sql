@@ -1,5 +1,5 @@
---! Previous: sha1:e7fd58661ea2f4e1f0e24d0061f6d64059a28de3
---! Hash: sha1:0e338d21a6cd551f149721d07febf0ac23c6eaac
+--! Previous: sha1:71ef070d5aa1d1ab8eae267dbbb6d4087c19ca09
+--! Hash: sha1:92e42a3af7a98b9b3ddcfbf4332c873e7a0aabe0
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
@@ -31,6 +31,9 @@ create view audit.lints with (security_invoker = true) as
   request_roles as (
     select role_id as oid, role, kind from audit.request_roles where kind <> 'worker'
   ),
+  lent_roles as materialized (
+    select * from audit.lent_roles
+  ),
   policies as (
     select
       p.oid, p.polrelid, p.polpermissive, p.polroles, p.polcmd, t.relrowsecurity,
@@ -43,7 +46,10 @@ create view audit.lints with (security_invoker = true) as
       pg_get_expr(p.polwithcheck, p.polrelid) as check_expression,
       concat_ws(' and ', pg_get_expr(p.polqual, p.polrelid), pg_get_expr(p.polwithcheck, p.polrelid)) as expressions,
       -- Of everybody, of a role of requests, or of one that a role of requests is in.
-      exists (select from request_roles r, unnest(p.polroles) as named where named = 0 or pg_has_role(r.oid, nullif(named, 0), 'usage')) as of_requests
+      exists (
+        select from request_roles r, unnest(p.polroles) as named
+        where named = 0 or pg_has_role(r.oid, nullif(named, 0), 'usage')
+          and not exists (select from lent_roles l where l.borrower_id = r.oid and l.lender_id = named)) as of_requests
     from pg_policy p
     join tables t on t.oid = p.polrelid
   ),
@@ -54,6 +60,14 @@ create view audit.lints with (security_invoker = true) as
     join policies p on p.oid = d.objid and d.refobjid = p.polrelid
     where d.classid = 'pg_policy'::regclass and d.refclassid = 'pg_class'::regclass and d.refobjsubid > 0
       and p.using_expression not in ('true', 'false')
+  ),
+  -- A restrictive policy chooses rows together with the permissive ones that it narrows.
+  policies_beside as (
+    select p.oid, beside.oid as beside_id
+    from policies p
+    join policies beside on beside.polrelid = p.polrelid and beside.commands && p.commands
+    where beside.oid = p.oid or not p.polpermissive
+      or not beside.polpermissive and beside.commands @> p.commands and (0 = any (beside.polroles) or beside.polroles @> p.polroles)
   ),
   functions as (
     select
@@ -172,7 +186,8 @@ create view audit.lints with (security_invoker = true) as
     where not exists (
       select from indexes i
       where i.indrelid = pc.polrelid and i.indisvalid and pc.number = any (i.keys)
-        and i.keys[1] in (select first.number from policy_columns first where first.policy_id = pc.policy_id))
+        and i.keys[1] in (
+          select first.number from policies_beside b join policy_columns first on first.policy_id = b.beside_id where b.oid = pc.policy_id))
     union all
 
     -- Functions, and what is written in them.
@@ -322,12 +337,16 @@ create view audit.lints with (security_invoker = true) as
     join pg_attribute a on a.attrelid = t.oid and a.attnum > 0 and not a.attisdropped
     -- Not the OAuth server, whose trade they are.
     join request_roles r on r.kind = 'token' and has_column_privilege(r.oid, t.oid, a.attnum, 'select')
-    where a.attname ~ '(password|passphrase|secret|token|hash|ciphertext|private_key|api_key|credential)'
+      and not exists (select from lent_roles l where l.borrower_id = r.oid and has_column_privilege(l.lender_id, t.oid, a.attnum, 'select'))
+    -- It is accepted for those who could read it then.
+    left join audit.accepted k on k.kind = 'secret_readable' and k.object = format('%s.%s', t.name, a.attname)
+    where r.role <> all (coalesce(k.hash, '{}')::text[])
+      and a.attname ~ '(password|passphrase|secret|token|hash|ciphertext|private_key|api_key|credential)'
     group by t.name, a.attname
   )
   select l.name, l.level, l.object, l.detail, l.remedy
   from lints l
-  where not exists (select from audit.accepted a where a.kind = l.name and a.object = l.object);
+  where l.name = 'secret_readable' or not exists (select from audit.accepted a where a.kind = l.name and a.object = l.object);
 comment on view audit.lints is 'Mistakes in policies, functions, keys and privileges; empty when all is well.';
 comment on column audit.lints.level is '`error`: somebody may see or do too much. `warning`: it invites a mistake, or costs time. `info`: it may be meant so.';
 

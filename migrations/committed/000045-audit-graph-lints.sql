@@ -1,5 +1,5 @@
---! Previous: sha1:0e338d21a6cd551f149721d07febf0ac23c6eaac
---! Hash: sha1:5ac1e25c1842c37a11f6388276f3f985cfda0e7a
+--! Previous: sha1:92e42a3af7a98b9b3ddcfbf4332c873e7a0aabe0
+--! Hash: sha1:5d877dcf57c05bfdf2ed1639a210f955562b7922
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

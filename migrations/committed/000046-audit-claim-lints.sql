@@ -1,5 +1,5 @@
---! Previous: sha1:5ac1e25c1842c37a11f6388276f3f985cfda0e7a
---! Hash: sha1:7f6d1eef5e4796f8a99e8239dbcf920c3e231296
+--! Previous: sha1:5d877dcf57c05bfdf2ed1639a210f955562b7922
+--! Hash: sha1:6ac491614dceda5da378390f6bac0f27ead6dce2
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.
@@ -63,7 +63,8 @@ create view audit.claim_lints with (security_invoker = true) as
       pg_get_expr(p.polqual, p.polrelid) as using_expression, pg_get_expr(p.polwithcheck, p.polrelid) as check_expression,
       exists (
         select from audit.request_roles r, unnest(p.polroles) as named
-        where r.kind <> 'worker' and (named = 0 or pg_has_role(r.role_id, nullif(named, 0), 'member'))
+        where r.kind <> 'worker' and (named = 0 or pg_has_role(r.role_id, nullif(named, 0), 'member')
+          and not exists (select from audit.lent_roles l where l.borrower_id = r.role_id and l.lender_id = named))
       ) as of_requests,
       exists (select from pg_attribute a where a.attrelid = p.polrelid and a.attname = 'organization_id' and not a.attisdropped) as of_organizations
     from pg_policy p

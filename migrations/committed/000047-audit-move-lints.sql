@@ -1,5 +1,5 @@
---! Previous: sha1:7f6d1eef5e4796f8a99e8239dbcf920c3e231296
---! Hash: sha1:e57f56c5fd9d7436e98ffc9626600c3c908df6ce
+--! Previous: sha1:6ac491614dceda5da378390f6bac0f27ead6dce2
+--! Hash: sha1:0511c679953e98a985ba92966bce40d8c42c358e
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:e57f56c5fd9d7436e98ffc9626600c3c908df6ce
---! Hash: sha1:c71ee3b729c5021d32f83c644f48ef7b64bf92b4
+--! Previous: sha1:0511c679953e98a985ba92966bce40d8c42c358e
+--! Hash: sha1:b4a33b567e78fa0240ef651e6e2ec6b7c4a98570
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,
@@ -167,6 +167,8 @@ create view audit.right_lints with (security_invoker = true) as
   join pg_namespace n on true
   join pg_class c on c.relnamespace = n.oid and format('%I.%I', n.nspname, c.relname) = i.relation
   join pg_attribute a on a.attrelid = c.oid and a.attname = any (i.columns) and not a.attisdropped
-  where i.expression = 'false' and command in ('insert', 'update') and has_column_privilege(r.role_id, a.attrelid, a.attnum, command);
+  where i.expression = 'false' and command in ('insert', 'update') and has_column_privilege(r.role_id, a.attrelid, a.attnum, command)
+    and not exists (
+      select from audit.lent_roles l where l.borrower_id = r.role_id and has_column_privilege(l.lender_id, a.attrelid, a.attnum, command));
 comment on view audit.right_lints is 'Rights to write a column of which an invariant says that no such role writes it; empty when all is well.';
 grant select on audit.right_lints to graph_auditor, graph_admin;

@@ -1,5 +1,5 @@
---! Previous: sha1:c71ee3b729c5021d32f83c644f48ef7b64bf92b4
---! Hash: sha1:f7289bc8236592724de64ea43abf12359626b18c
+--! Previous: sha1:b4a33b567e78fa0240ef651e6e2ec6b7c4a98570
+--! Hash: sha1:375f76a138dc4ddf29a9ae7f286af8b51ae9bbe7
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.
@@ -112,11 +112,26 @@ create view audit.findings with (security_invoker = true) as
   from (select * from audit.right_lints union all select * from audit.move_lints) as l
   where not exists (select from audit.accepted a where a.kind = l.name and a.object = l.object)
   union all
+  -- Accepted by its object and role alone, and not by this name for all roles.
+  select
+    'right_not_accepted', 'error', object,
+    format('%s may %s %s, which this version does not grant', who, command, coalesce('(' || columns || ')', 'all of it')),
+    concat(
+      'revoke ', plain, ' (' || columns || ')', ' on ', object, ' from ', quote_ident(who),
+      '; grant ' || plain || ' (' || accepted_columns || ') on ' || object || ' to ' || quote_ident(who),
+      format('; or accept it: insert into audit.accepted (kind, object, who, reason) values (''right'', %L, %L, …)', object, who))
+  from audit.unaccepted_rights, regexp_replace(command, '^(.*) with grant option$', 'grant option for \1') as plain
+  -- What is everybody's is a lint, and what asks no policy a bypass.
+  where who_id <> 0 and (columns is not null or command !~ '^(truncate|references|trigger|maintain)')
+  union all
   -- The other kinds are lints.
   select
     -- Without a trace is not beyond a right.
     'bypass_' || replace(kind, ' ', '_'), case kind when 'history' then 'warning' else 'error' end, object, format('%s %s', who, how),
-    case kind when 'history' then 'select audit.record(…)' else 'Take the right away' end || '; or insert kind, object, who and the reason into audit.accepted.'
+    case kind
+      when 'history' then 'select audit.record(…)'
+      when 'set role' then format('revoke %I from %I', object, who) else 'Take the right away'
+    end || '; or insert kind, object, who and the reason into audit.accepted.'
   from audit.bypasses
   where not known and kind not in ('table', 'partition', 'materialized view', 'foreign table', 'definer', 'view')
   union all

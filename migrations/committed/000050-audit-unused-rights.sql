@@ -1,5 +1,5 @@
---! Previous: sha1:f7289bc8236592724de64ea43abf12359626b18c
---! Hash: sha1:50d1ab482ec770c1caf89cd2d34e35896e72f7c2
+--! Previous: sha1:375f76a138dc4ddf29a9ae7f286af8b51ae9bbe7
+--! Hash: sha1:5e4f7b85ccc254d2ab91d2ee29c2a555922d9948
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:50d1ab482ec770c1caf89cd2d34e35896e72f7c2
---! Hash: sha1:59d0da73a38aae7a2bd41906c2fe7b932ebb2092
+--! Previous: sha1:5e4f7b85ccc254d2ab91d2ee29c2a555922d9948
+--! Hash: sha1:7017afafdea61d8751a02ce767fea11767a7cf7e
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:59d0da73a38aae7a2bd41906c2fe7b932ebb2092
---! Hash: sha1:6e3c661c7050b8c5f3af8bd0a09ef8d44551defc
+--! Previous: sha1:7017afafdea61d8751a02ce767fea11767a7cf7e
+--! Hash: sha1:68eb483e13819b45dcd3c2992e61acb8ef4ca7cf
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:6e3c661c7050b8c5f3af8bd0a09ef8d44551defc
---! Hash: sha1:e579952075efb6185f1c1b21edac83d75f9f3a81
+--! Previous: sha1:68eb483e13819b45dcd3c2992e61acb8ef4ca7cf
+--! Hash: sha1:d7729a936e3ea1575cf98ea1382d24e4b639d443
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -92,3 +92,9 @@ unnest(commands) as command;
 insert into audit.accepted (kind, object, who, reason)
 select 'tag_without_effect', 'audit.changes.' || name, '', 'audit.matrix shows it; the graph is not made of the history.'
 from unnest('{before,after}'::text[]) as name;
+
+-- The rights of this version. A later one on any of these objects and columns is a finding.
+insert into audit.accepted (kind, object, who, reason, hash)
+select 'right', r.object, r.who, 'As this version has it.', array_agg(concat_ws(' ', r.command, r.part) order by r.command, r.part)::text
+from audit.rights r
+group by r.object, r.who;

@@ -1,5 +1,5 @@
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { undone } from './support.ts';
+import { findingsHere, undone } from './support.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -186,11 +186,24 @@ test('accepts a role for itself alone', async () => {
   expect(open).toEqual({ kind: 'privilege', object: 'app_public.users', who: 'graph_user' });
 });
 
-test('finds whatever a request could become, and the login that could become it', async () => {
-  const found = await undone(database.owner, 'grant graph_helper to graph_app', unknown);
+test.each([
+  ['grant graph_helper to graph_app', 'graph_helper', 'graph_app'],
+  ['grant graph_oauth to graph_user', 'graph_oauth', 'graph_user'],
+  ['grant pg_write_all_data to graph_app', 'pg_write_all_data', 'graph_app'],
+])('finds what a request could become as one cause with its remedy: %s', async (grant, object, who) => {
+  const found = await undone(database.owner, grant, `${findingsHere.replace('detail', 'remedy')} order by 1`);
 
-  expect(found).toContainEqual({ kind: 'set role', object: 'graph_helper', who: 'graph_app' });
-  expect(found).toContainEqual({ kind: 'set role', object: 'graph_helper', who: 'graph_authenticator' });
+  const cause = { name: 'bypass_set_role', object, remedy: expect.stringMatching(`^revoke ${object} from ${who};`) };
+  expect(found).toEqual([cause]);
+  expect(await undone(database.owner, grant, String(found[0]?.remedy).split(';')[0] ?? '', unknown)).toEqual([]);
+});
+
+test('finds what a request can do as another role when that was accepted', async () => {
+  const accepted = `insert into audit.accepted values ('set role', 'graph_helper', 'graph_app', 'For a test.')`;
+
+  const found = await undone(database.owner, 'grant graph_helper to graph_app', accepted, findingsHere);
+
+  expect(found.map(({ name }) => name)).toContain('policy_without_organization');
 });
 
 test('an auditor is no finding', async () => {

@@ -177,6 +177,27 @@ describe('audit.lints', () => {
     }
   });
 
+  it.each([
+    ['before the permissive one', 'organization_id', 'user_id', 0],
+    ['in an index of its own', 'organization_id, id', 'organization_id, user_id', 0],
+    ['that no index has', 'id', 'user_id', 1],
+  ])('takes a column of a restrictive policy %s', async (_what, first, second, count) => {
+    const policy = (name: string, kind: string, expression: string) =>
+      `create policy ${name} on app_public.lint_example as ${kind} for ${kind === 'restrictive' ? 'all' : 'select'} to graph_user using (${expression})`;
+    const found = await undone(
+      database.owner,
+      'create table app_public.lint_example (organization_id uuid, id uuid, user_id uuid)',
+      'alter table app_public.lint_example enable row level security, force row level security',
+      policy('tenant', 'restrictive', 'organization_id = (select app_hidden.current_organization_id())'),
+      policy('own', 'permissive', 'user_id = (select app_hidden.current_user_id())'),
+      `create index on app_public.lint_example (${first}, ${second === 'user_id' ? second : 'id'})`,
+      `create index on app_public.lint_example (${second})`,
+      `select object from audit.lints where name = 'policy_column_without_index'`,
+    );
+
+    expect(found).toHaveLength(count);
+  });
+
   it('are among the findings', async () => {
     const [{ statement = '', object = '' } = {}] = Object.values(violations);
 

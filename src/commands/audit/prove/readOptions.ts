@@ -63,11 +63,13 @@ async function readAccepted(client: ClientBase): Promise<Acceptance[]> {
 
 /** graphile-migrate's schemas are no client's, and no function sets a claim. */
 async function readAssumptions(client: ClientBase): Promise<Assumptions> {
-  const { rows } = await client.query<Pick<Goal, 'invariant' | 'relation' | 'command'> & { why: string }>(
+  const { rows } = await client.query<
+    Pick<Goal, 'invariant' | 'relation' | 'command'> & { why: string; remedy: string }
+  >(
     `select
        case name when 'setting_changed' then 'claims' else 'rights' end as invariant, object as relation,
-       case name when 'setting_changed' then 'set' else 'write' end as command, detail as why
-     from audit.findings where name in ('setting_changed', 'forbidden_column_granted')`,
+       case name when 'setting_changed' then 'set' when 'right_not_accepted' then 'grant' else 'write' end as command, detail as why, remedy
+     from audit.findings where name in ('setting_changed', 'forbidden_column_granted', 'right_not_accepted')`,
   );
   return { ignoredSchemas: '^graphile_', broken: rows.map((row) => ({ ...row, role: 'everybody' })) };
 }

@@ -5,11 +5,11 @@ create table audit.accepted (
   reason text not null,
   hash text,
   constraint accepted_pkey PRIMARY KEY (kind, object, who),
-  constraint accepted_length CHECK (char_length(kind) <= 200 AND char_length(object) <= 2000 AND char_length(who) <= 2000 AND char_length(hash) <= 200),
+  constraint accepted_length CHECK (char_length(kind) <= 200 AND char_length(object) <= 2000 AND char_length(who) <= 2000 AND char_length(hash) <= 10000),
   constraint accepted_reason_text CHECK (char_length(reason) >= 1 AND char_length(reason) <= 2000)
 );
 comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be so, each with its reason.';
-comment on column audit.accepted.hash is 'Of the function, or of the goal of a table or view, that was accepted. `npm run -s audit -- prove` says what has changed since.';
+comment on column audit.accepted.hash is 'What was accepted: a hash of a function, or of a goal of a table or view; the rights of `right`; the readers of `secret_readable`. What has changed since is a finding.';
 
 alter table audit.accepted enable row level security, force row level security;
 

@@ -13,9 +13,12 @@ create view audit.bypasses with (security_invoker=true) as
             ours.rolname,
             member.rolcanlogin
            FROM pg_roles member
-             JOIN pg_roles ours ON (ours.rolname ~~ 'graph\_%'::text OR (ours.oid IN ( SELECT request_roles.oid
-                   FROM request_roles))) AND NOT ours.rolcanlogin AND ours.oid <> member.oid
-          WHERE NOT member.rolsuper AND pg_has_role(member.oid, ours.oid, 'member'::text)
+             JOIN pg_roles ours ON ours.oid <> member.oid AND ((ours.rolname ~~ 'graph\_%'::text OR (ours.oid IN ( SELECT request_roles.oid
+                   FROM request_roles))) AND NOT ours.rolcanlogin OR ours.rolname ~~ 'pg\_%'::text AND (member.oid IN ( SELECT request_roles.oid
+                   FROM request_roles)))
+          WHERE NOT member.rolsuper AND pg_has_role(member.oid, ours.oid, 'member'::text) AND NOT (EXISTS ( SELECT
+                   FROM audit.lent_roles l
+                  WHERE l.lender_id = ours.oid AND l.borrower_id <> member.oid AND pg_has_role(member.oid, l.borrower_id, 'member'::text)))
         ), authenticators AS (
          SELECT m.member_id AS oid
            FROM memberships m

@@ -16,7 +16,9 @@ create view audit.claim_lints with (security_invoker=true) as
             (EXISTS ( SELECT
                    FROM audit.request_roles r,
                     unnest(p.polroles) named(named)
-                  WHERE r.kind <> 'worker'::text AND (named.named = 0::oid OR pg_has_role(r.role_id, NULLIF(named.named, 0::oid), 'member'::text)))) AS of_requests,
+                  WHERE r.kind <> 'worker'::text AND (named.named = 0::oid OR pg_has_role(r.role_id, NULLIF(named.named, 0::oid), 'member'::text) AND NOT (EXISTS ( SELECT
+                           FROM audit.lent_roles l_1
+                          WHERE l_1.borrower_id = r.role_id AND l_1.lender_id = named.named))))) AS of_requests,
             (EXISTS ( SELECT
                    FROM pg_attribute a
                   WHERE a.attrelid = p.polrelid AND a.attname = 'organization_id'::name AND NOT a.attisdropped)) AS of_organizations

@@ -160,6 +160,15 @@ UNION ALL
            FROM audit.accepted a
           WHERE a.kind = l.name AND a.object = l.object))
 UNION ALL
+ SELECT 'right_not_accepted'::text,
+    'error'::text AS level,
+    unaccepted_rights.object,
+    format('%s may %s %s, which this version does not grant'::text, unaccepted_rights.who, unaccepted_rights.command, COALESCE(('('::text || unaccepted_rights.columns) || ')'::text, 'all of it'::text)) AS detail,
+    concat('revoke ', plain.plain, (' ('::text || unaccepted_rights.columns) || ')'::text, ' on ', unaccepted_rights.object, ' from ', quote_ident(unaccepted_rights.who), (((((('; grant '::text || plain.plain) || ' ('::text) || unaccepted_rights.accepted_columns) || ') on '::text) || unaccepted_rights.object) || ' to '::text) || quote_ident(unaccepted_rights.who), format('; or accept it: insert into audit.accepted (kind, object, who, reason) values (''right'', %L, %L, …)'::text, unaccepted_rights.object, unaccepted_rights.who)) AS remedy
+   FROM audit.unaccepted_rights,
+    LATERAL regexp_replace(unaccepted_rights.command, '^(.*) with grant option$'::text, 'grant option for \1'::text) plain(plain)
+  WHERE unaccepted_rights.who_id <> 0::oid AND (unaccepted_rights.columns IS NOT NULL OR unaccepted_rights.command !~ '^(truncate|references|trigger|maintain)'::text)
+UNION ALL
  SELECT 'bypass_'::text || replace(bypasses.kind, ' '::text, '_'::text) AS name,
         CASE bypasses.kind
             WHEN 'history'::text THEN 'warning'::text
@@ -169,6 +178,7 @@ UNION ALL
     format('%s %s'::text, bypasses.who, bypasses.how) AS detail,
         CASE bypasses.kind
             WHEN 'history'::text THEN 'select audit.record(…)'::text
+            WHEN 'set role'::text THEN format('revoke %I from %I'::text, bypasses.object, bypasses.who)
             ELSE 'Take the right away'::text
         END || '; or insert kind, object, who and the reason into audit.accepted.'::text AS remedy
    FROM audit.bypasses

@@ -22,6 +22,10 @@ create view audit.lints with (security_invoker=true) as
             request_roles.kind
            FROM audit.request_roles
           WHERE request_roles.kind <> 'worker'::text
+        ), lent_roles AS MATERIALIZED (
+         SELECT lent_roles.borrower_id,
+            lent_roles.lender_id
+           FROM audit.lent_roles
         ), policies AS (
          SELECT p.oid,
             p.polrelid,
@@ -43,7 +47,9 @@ create view audit.lints with (security_invoker=true) as
             (EXISTS ( SELECT
                    FROM request_roles r,
                     unnest(p.polroles) named(named)
-                  WHERE named.named = 0::oid OR pg_has_role(r.oid, NULLIF(named.named, 0::oid), 'usage'::text))) AS of_requests
+                  WHERE named.named = 0::oid OR pg_has_role(r.oid, NULLIF(named.named, 0::oid), 'usage'::text) AND NOT (EXISTS ( SELECT
+                           FROM lent_roles l_1
+                          WHERE l_1.borrower_id = r.oid AND l_1.lender_id = named.named)))) AS of_requests
            FROM pg_policy p
              JOIN tables t ON t.oid = p.polrelid
         ), policy_columns AS (
@@ -53,6 +59,12 @@ create view audit.lints with (security_invoker=true) as
            FROM pg_depend d
              JOIN policies p ON p.oid = d.objid AND d.refobjid = p.polrelid
           WHERE d.classid = 'pg_policy'::regclass::oid AND d.refclassid = 'pg_class'::regclass::oid AND d.refobjsubid > 0 AND (p.using_expression <> ALL (ARRAY['true'::text, 'false'::text]))
+        ), policies_beside AS (
+         SELECT p.oid,
+            beside.oid AS beside_id
+           FROM policies p
+             JOIN policies beside ON beside.polrelid = p.polrelid AND beside.commands && p.commands
+          WHERE beside.oid = p.oid OR NOT p.polpermissive OR NOT beside.polpermissive AND beside.commands @> p.commands AND ((0::oid = ANY (beside.polroles)) OR beside.polroles @> p.polroles)
         ), functions AS (
          SELECT p.oid,
             p.oid::regprocedure::text AS object,
@@ -219,8 +231,9 @@ create view audit.lints with (security_invoker=true) as
           WHERE NOT (EXISTS ( SELECT
                    FROM indexes i
                   WHERE i.indrelid = pc.polrelid AND i.indisvalid AND (pc.number = ANY (i.keys)) AND (i.keys[1] IN ( SELECT first.number
-                           FROM policy_columns first
-                          WHERE first.policy_id = pc.policy_id))))
+                           FROM policies_beside b
+                             JOIN policy_columns first ON first.policy_id = b.beside_id
+                          WHERE b.oid = pc.policy_id))))
         UNION ALL
          SELECT 'search_path_mutable'::text,
             'warning'::text,
@@ -437,8 +450,11 @@ create view audit.lints with (security_invoker=true) as
             'Grant the other columns instead: grant select (…) on … to …'::text
            FROM tables t
              JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
-             JOIN request_roles r ON r.kind = 'token'::text AND has_column_privilege(r.oid, t.oid, a.attnum, 'select'::text)
-          WHERE a.attname ~ '(password|passphrase|secret|token|hash|ciphertext|private_key|api_key|credential)'::text
+             JOIN request_roles r ON r.kind = 'token'::text AND has_column_privilege(r.oid, t.oid, a.attnum, 'select'::text) AND NOT (EXISTS ( SELECT
+                   FROM lent_roles l_1
+                  WHERE l_1.borrower_id = r.oid AND has_column_privilege(l_1.lender_id, t.oid, a.attnum, 'select'::text)))
+             LEFT JOIN audit.accepted k ON k.kind = 'secret_readable'::text AND k.object = format('%s.%s'::text, t.name, a.attname)
+          WHERE (r.role <> ALL (COALESCE(k.hash, '{}'::text)::text[])) AND a.attname ~ '(password|passphrase|secret|token|hash|ciphertext|private_key|api_key|credential)'::text
           GROUP BY t.name, a.attname
         )
  SELECT name,
@@ -447,7 +463,7 @@ create view audit.lints with (security_invoker=true) as
     detail,
     remedy
    FROM lints l
-  WHERE NOT (EXISTS ( SELECT
+  WHERE name = 'secret_readable'::text OR NOT (EXISTS ( SELECT
            FROM audit.accepted a
           WHERE a.kind = l.name AND a.object = l.object));
 comment on view audit.lints is 'Mistakes in policies, functions, keys and privileges; empty when all is well.';
