@@ -1,5 +1,5 @@
---! Previous: sha1:5d3d523dee3de4537c3da0767753cad0f5be5bdd
---! Hash: sha1:227f5ef338dd557860618a956bd3a2e505002d06
+--! Previous: sha1:72b4dedb9663b62c9061f662a98d4cf897307b24
+--! Hash: sha1:fb7b0c62d559710bc28383291aef747c26ed6edc
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

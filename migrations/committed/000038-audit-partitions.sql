@@ -1,5 +1,5 @@
---! Previous: sha1:227f5ef338dd557860618a956bd3a2e505002d06
---! Hash: sha1:0cc20bf406cccbca6c5788bd1d00edc3c15b5378
+--! Previous: sha1:fb7b0c62d559710bc28383291aef747c26ed6edc
+--! Hash: sha1:f0cfc7b6acb54695d1a08a5851cc5d5522e8d05b
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

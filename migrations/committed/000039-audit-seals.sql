@@ -1,5 +1,5 @@
---! Previous: sha1:0cc20bf406cccbca6c5788bd1d00edc3c15b5378
---! Hash: sha1:a1d6bdb674d80ca19968bd0d1e562868e70bb19e
+--! Previous: sha1:f0cfc7b6acb54695d1a08a5851cc5d5522e8d05b
+--! Hash: sha1:b9ec56970ee4fa6518d7df21b6dcc82d36b9a54e
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:a1d6bdb674d80ca19968bd0d1e562868e70bb19e
---! Hash: sha1:d4a05abc709e7edcca5b7a896268a50cb50ee5c8
+--! Previous: sha1:b9ec56970ee4fa6518d7df21b6dcc82d36b9a54e
+--! Hash: sha1:ac6e50dde5029b9a975b7b1f7722c3ed7199d09b
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:d4a05abc709e7edcca5b7a896268a50cb50ee5c8
---! Hash: sha1:70095c7a679d3a265a9a8a26f5aa15af224d5400
+--! Previous: sha1:ac6e50dde5029b9a975b7b1f7722c3ed7199d09b
+--! Hash: sha1:5d8e31774742c57bbb7f6aab7695c3e9549b6f1e
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
@@ -337,9 +337,9 @@ create function audit.known_readers(relation regclass, value jsonb, role text) r
     for policy in
       select p.*
       from audit.policies p
-      join audit.matrix m
-        on m.relation = p.relation and p.policy = any (m.policies) and m.role = known_readers.role and m.command = 'select'
-      where p.relation = known_readers.relation and p.permissive
+      join pg_roles r on r.rolname = known_readers.role
+      where p.relation = known_readers.relation and p.permissive and p.command in ('select', 'all')
+        and exists (select from unnest(p.role_ids) as named where named = 0 or pg_has_role(r.oid, nullif(named, 0), 'usage'))
     loop
       found = null;
       for part in select audit.conjuncts(policy.using_expression) loop

@@ -1,5 +1,5 @@
---! Previous: sha1:70095c7a679d3a265a9a8a26f5aa15af224d5400
---! Hash: sha1:a643348e2e2153e3f6b27986a354bb000f38f41c
+--! Previous: sha1:5d8e31774742c57bbb7f6aab7695c3e9549b6f1e
+--! Hash: sha1:a80fef52b8fc9fda4b49fb371d31fb16a1d5e746
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:a643348e2e2153e3f6b27986a354bb000f38f41c
---! Hash: sha1:71ef070d5aa1d1ab8eae267dbbb6d4087c19ca09
+--! Previous: sha1:a80fef52b8fc9fda4b49fb371d31fb16a1d5e746
+--! Hash: sha1:a7e1019b7157bd71eace327be6517021f2b4dbbe
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

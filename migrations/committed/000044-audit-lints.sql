@@ -1,5 +1,5 @@
---! Previous: sha1:71ef070d5aa1d1ab8eae267dbbb6d4087c19ca09
---! Hash: sha1:92e42a3af7a98b9b3ddcfbf4332c873e7a0aabe0
+--! Previous: sha1:a7e1019b7157bd71eace327be6517021f2b4dbbe
+--! Hash: sha1:1cb39996787c882d4c953c09d132d1b6279fb872
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:92e42a3af7a98b9b3ddcfbf4332c873e7a0aabe0
---! Hash: sha1:5d877dcf57c05bfdf2ed1639a210f955562b7922
+--! Previous: sha1:1cb39996787c882d4c953c09d132d1b6279fb872
+--! Hash: sha1:67dfcaa94eea81da203fe8a2403830539fa8792d
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:5d877dcf57c05bfdf2ed1639a210f955562b7922
---! Hash: sha1:6ac491614dceda5da378390f6bac0f27ead6dce2
+--! Previous: sha1:67dfcaa94eea81da203fe8a2403830539fa8792d
+--! Hash: sha1:ed5931eb4e0ebba811fe98229750a67d0c8e8478
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

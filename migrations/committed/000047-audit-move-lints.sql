@@ -1,5 +1,5 @@
---! Previous: sha1:6ac491614dceda5da378390f6bac0f27ead6dce2
---! Hash: sha1:0511c679953e98a985ba92966bce40d8c42c358e
+--! Previous: sha1:ed5931eb4e0ebba811fe98229750a67d0c8e8478
+--! Hash: sha1:a1e73d6d706881b009b404d292815474faaff269
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:0511c679953e98a985ba92966bce40d8c42c358e
---! Hash: sha1:b4a33b567e78fa0240ef651e6e2ec6b7c4a98570
+--! Previous: sha1:a1e73d6d706881b009b404d292815474faaff269
+--! Hash: sha1:2d01b10faeeaad9da6a386e447d87e570b384ae3
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

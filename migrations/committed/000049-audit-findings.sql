@@ -1,5 +1,5 @@
---! Previous: sha1:b4a33b567e78fa0240ef651e6e2ec6b7c4a98570
---! Hash: sha1:375f76a138dc4ddf29a9ae7f286af8b51ae9bbe7
+--! Previous: sha1:2d01b10faeeaad9da6a386e447d87e570b384ae3
+--! Hash: sha1:f8802883d5d6a47451b0965a3752a550f2106f3a
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

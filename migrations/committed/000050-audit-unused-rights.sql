@@ -1,5 +1,5 @@
---! Previous: sha1:375f76a138dc4ddf29a9ae7f286af8b51ae9bbe7
---! Hash: sha1:5e4f7b85ccc254d2ab91d2ee29c2a555922d9948
+--! Previous: sha1:f8802883d5d6a47451b0965a3752a550f2106f3a
+--! Hash: sha1:ea551c97887a0269edb9cc930e9615810be024ec
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:5e4f7b85ccc254d2ab91d2ee29c2a555922d9948
---! Hash: sha1:7017afafdea61d8751a02ce767fea11767a7cf7e
+--! Previous: sha1:ea551c97887a0269edb9cc930e9615810be024ec
+--! Hash: sha1:b1d0d733b83ed50d5d71d054648620ffef826e6a
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:7017afafdea61d8751a02ce767fea11767a7cf7e
---! Hash: sha1:68eb483e13819b45dcd3c2992e61acb8ef4ca7cf
+--! Previous: sha1:b1d0d733b83ed50d5d71d054648620ffef826e6a
+--! Hash: sha1:5511e22df3a5fc6a567291b988f74c614913fc68
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

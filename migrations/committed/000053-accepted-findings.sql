@@ -1,5 +1,5 @@
---! Previous: sha1:68eb483e13819b45dcd3c2992e61acb8ef4ca7cf
---! Hash: sha1:d7729a936e3ea1575cf98ea1382d24e4b639d443
+--! Previous: sha1:5511e22df3a5fc6a567291b988f74c614913fc68
+--! Hash: sha1:2c35f4bc08719c332886a0084f7debb0242d98af
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -20,9 +20,9 @@ AS $function$
     for policy in
       select p.*
       from audit.policies p
-      join audit.matrix m
-        on m.relation = p.relation and p.policy = any (m.policies) and m.role = known_readers.role and m.command = 'select'
-      where p.relation = known_readers.relation and p.permissive
+      join pg_roles r on r.rolname = known_readers.role
+      where p.relation = known_readers.relation and p.permissive and p.command in ('select', 'all')
+        and exists (select from unnest(p.role_ids) as named where named = 0 or pg_has_role(r.oid, nullif(named, 0), 'usage'))
     loop
       found = null;
       for part in select audit.conjuncts(policy.using_expression) loop

@@ -5,6 +5,13 @@ create view audit.unaccepted_rights with (security_invoker=true) as
             a_1.hash::text[] AS rights
            FROM audit.accepted a_1
           WHERE a_1.kind = 'right'::text
+        ), granted AS MATERIALIZED (
+         SELECT rights.object,
+            rights.part,
+            rights.who_id,
+            rights.who,
+            rights.command
+           FROM audit.rights
         )
  SELECT r.object,
     r.who_id,
@@ -17,7 +24,7 @@ create view audit.unaccepted_rights with (security_invoker=true) as
               WHERE kept.kept ^@ (r.command || ' '::text) AND kept.kept !~ ' with grant option'::text)
             ELSE NULL::text
         END AS accepted_columns
-   FROM audit.rights r
+   FROM granted r
      JOIN known k ON k.object = r.object AND k.who = ''::text AND (concat_ws(' '::text, 'exists', r.part) = ANY (k.rights))
      LEFT JOIN known a ON a.object = r.object AND a.who = r.who
   WHERE r.who <> ''::text AND NOT ARRAY[r.command, concat_ws(' '::text, r.command, r.part)] && COALESCE(a.rights, '{}'::text[])
