@@ -143,7 +143,9 @@ export async function startService(
     };
     const reasonToWait = async () => (await readiness()) ?? 'The GraphQL schema is being built.';
     state = { ...state, name: 'building', readiness: reasonToWait };
-    const reason = await build();
+    let reason = await build();
+    // The embedded database has just been started: on a busy machine, its first answer takes longer than a probe waits.
+    for (let tries = 1; embedded && reason !== null && tries < maxEmbeddedTries; tries++) reason = await build();
     if (reason !== null) {
       if (config.database.kind === 'embedded') throw new StartupError(reason);
       const built = retryUntilReady(build, stopping.signal, log);
@@ -202,6 +204,9 @@ async function retryUntilReady(build: () => Promise<string | null>, signal: Abor
     });
   } while (reason !== null && !signal.aborted);
 }
+
+/** With a probe's three seconds each, half a minute. */
+const maxEmbeddedTries = 10;
 
 export type Started = {
   /** The specification's `{base_url}`. */
