@@ -18,8 +18,8 @@ export const faultsOfTables: readonly PlantedFault[] = [
   {
     name: 'rows without a value are on the other side',
     file: 'plugins/OrdersPlugin.ts',
-    from: 'sql`(${column} is distinct from null)`',
-    to: 'sql`(${column} is not distinct from null)`',
+    from: 'sql`(${value} is distinct from null)`',
+    to: 'sql`(${value} is not distinct from null)`',
   },
   {
     name: 'rows without a value are one with others',
