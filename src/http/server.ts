@@ -13,6 +13,7 @@ import { setTimeout as delay, setImmediate as nextIteration } from 'node:timers/
 import { hasCode, StartupError } from '../errors/errors.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { type Refusal, refusalFor } from './answerErrors.ts';
+import { watchArrivals } from './arrival.ts';
 import { limitSendBuffers, serializePipelined } from './connections.ts';
 import { hasOneHost, spellingOf } from './requestTarget.ts';
 
@@ -57,7 +58,7 @@ export async function listen(
   };
   const onRequest: RequestListener = (request, response) => {
     connections.begin(request, response);
-    fieldsOf(response).arrivedAt = performance.now();
+    fieldsOf(response).arrivedAt = arrivalOn(request.socket);
     serializePipelined(request.socket, response, () => {
       answered.set(request.socket, request);
       if (hasOneHost(request)) answer(request, response);
@@ -70,6 +71,7 @@ export async function listen(
   // An expectation that this server does not know may be ignored (RFC 9110 section 10.1.1).
   server.on('checkExpectation', onRequest);
   server.on('clientError', answerUnreadable);
+  const arrivalOn = watchArrivals(server);
   const connections = watchConnections(server, timeouts.lateBodyMs);
   server.on('connection', (socket) => lingerAfterAnswer(socket, () => answered.get(socket)));
   server.headersTimeout = timeouts.headersMs;

@@ -21,7 +21,7 @@ export type RequestFields = {
   requestId?: RequestId;
   /** The path in its one spelling, if it is served; else `other`. */
   route?: string;
-  /** When it was read, by `performance.now()`, before it waited for anything. */
+  /** The earliest time of its arrival, by `performance.now()`, before it waited for anything. */
   arrivedAt?: number;
   /** The GraphQL operation's kind, once its document is valid. */
   operationType?: string;

@@ -1,14 +1,16 @@
-import { createFairQueue, type Outcome, type Permit as QueuePermit } from 'fair-queue';
+import { createFairQueue, type FairQueue, type Outcome, type Permit as QueuePermit } from 'fair-queue';
 import { type Clock, systemClock } from './clock.ts';
+import { createThreadLimit, createTickMeter } from './threadLimit.ts';
+import { WaitingFlow, type WaitingRequest } from './WaitingFlow.ts';
 
 export type AdmissionSettings = {
   /** Database connections. 1.5 times as many requests are served at once, since some compute meanwhile. */
   readonly connections: number;
-  /** How many requests may wait; with more, those of flows with more than their share are refused. */
+  /** How many requests may wait in a burst; beyond, flows with more than their share are overloaded. */
   readonly maxWaiting: number;
   /** The longest wait of a request here, in milliseconds. */
   readonly waitMs: number;
-  /** Called with its tenant when the first request is refused since too many wait; with their number a second after the last one. */
+  /** Called with its tenant when an overload begins; with the refused requests when the last one ends. */
   readonly onOverload: (overload: { readonly tenant?: string | undefined; readonly refused?: number }) => void;
 };
 
@@ -26,135 +28,258 @@ export type Permit = {
   pause(): void;
   /** Takes the permit back at once, without queueing; only for cases that few requests can be in. */
   resume(): void;
-  /** Queues again; resolves when admitted, and never if the request is refused. */
+  /** Queues again; resolves when admitted, and never if the request waits too long and is refused. */
   resumeQueued(): Promise<void>;
   end(): void;
   moveTo(path: readonly string[]): void;
 };
 
 /**
- * Load shedding by a bounded fair queue.
+ * Load shedding in front of a fair queue: CoDel and adaptive LIFO for each flow that overloads it.
  *
- * While permits are free, requests are served on arrival, else in the order of the {@link createFairQueue fair queue}. The one that is one
- * too many is refused at once: the newest of the flow that has most waiting, so that a tenant within its share is served as before.
+ * While permits are free, requests are served on arrival, else in the order of the {@link createFairQueue fair queue}. Up to `maxWaiting`
+ * requests are a burst and wait. With more, a flow that has more than its share of them is overloaded. Its requests wait outside the queue,
+ * and enter it one by one: queueing → shedding ⇄ probing → queueing. Shedding lasts 5 s: the newest request is served first, and one that
+ * has waited for 5 ms is refused, so that answers and refusals both come soon. Then the flow is probed: a few requests may wait in order,
+ * since clients that retry at once would prolong the overload. The overload ends when no request was refused for a second. Other flows are
+ * served as before.
+ *
+ * Overloaded flows may use only as many permits as leave the thread idle moments. One of their requests is admitted at the end of an
+ * event-loop tick, when everything that has arrived is read. None is admitted after a long tick, during which it has waited unread.
+ *
+ * K. Nichols, V. Jacobson, Controlling queue delay, ACM Queue 10(5), 2012; B. Maurer, Fail at scale, ACM Queue 13(8), 2015.
  */
 export function createAdmission(settings: AdmissionSettings, clock: Clock = systemClock): (request: Waiting) => void {
-  const { connections, maxWaiting } = settings;
-  const slots = Math.ceil(1.5 * connections);
-  // A tenant's first permit waits for no other tenant.
-  const queue = createFairQueue({ slots, reserve: slots, burstMs: burstMs * slots, maxWaiting }, clock);
-  const enqueue = createWaits(settings, clock);
-  return (request) =>
-    enqueue(
-      request,
-      (outcome) => queue.submit({ path: request.path, costMs: 1 }, outcome),
-      (granted, waitedMs) => request.begin(permitOf(granted, request, enqueue), waitedMs),
-    );
+  const admission = new Admission(settings, clock);
+  return (request) => admission.admit(request);
 }
 
-type Enqueue = (
-  request: Omit<Waiting, 'begin'>,
-  ask: (outcome: Outcome) => QueuePermit,
-  begin: Outcome['begin'],
-) => void;
+class Admission {
+  readonly #settings: AdmissionSettings;
+  readonly #clock: Clock;
+  readonly #queue: FairQueue;
+  readonly #limit: ReturnType<typeof createThreadLimit>;
+  readonly #wasShortTick: () => boolean;
+  /** Flows with waiting requests or an overload, by their names. */
+  readonly #flows = new Map<string, WaitingFlow>();
+  /** Those with an overload, the one that is served next first. */
+  readonly #overloaded: WaitingFlow[] = [];
+  /** How many requests wait, in the queue or outside it. */
+  #waiting = 0;
+  #refused = 0;
+  /** Begins of requests that have their permits, for this tick and the next ones. */
+  readonly #ready: (() => void)[] = [];
+  #begunThisTick = 0;
+  #isServing = false;
+  #stopTicking: (() => void) | undefined;
 
-/** Requests that wait for a permit: what refuses those that wait too long, and says when an overload begins and ends. */
-function createWaits({ waitMs, onOverload }: AdmissionSettings, clock: Clock): Enqueue {
-  /** Since when each waits, by what refuses it; in the order of arrival. */
-  const waiting = new Map<() => void, number>();
-  let refused = 0;
-  let refusedAt = 0;
-  let stopSweeping: (() => void) | null = null;
-  const sweep = () => {
-    const now = clock.now();
-    for (const [expire, since] of waiting) {
-      if (now - since <= waitMs) break;
-      expire();
-    }
-    if (refused > 0 && now - refusedAt > overloadEndsMs) {
-      onOverload({ refused });
-      refused = 0;
-    }
-    if (waiting.size > 0 || refused > 0) return;
-    stopSweeping?.();
-    stopSweeping = null;
-  };
-  const noteRefusal = ([tenant]: readonly string[]) => {
-    if (refused++ === 0) onOverload({ tenant });
-    refusedAt = clock.now();
-    stopSweeping ??= clock.setInterval(sweep, sweepMs);
-  };
+  constructor(settings: AdmissionSettings, clock: Clock) {
+    const slots = Math.ceil(1.5 * settings.connections);
+    this.#settings = settings;
+    this.#clock = clock;
+    // A tenant's first permit waits for no other tenant.
+    this.#queue = createFairQueue({ slots, reserve: slots, burstMs: burstMs * slots }, clock);
+    this.#limit = createThreadLimit(settings.connections, clock);
+    this.#wasShortTick = createTickMeter(clock);
+  }
 
-  return ({ path, hasLeft, refuse }, ask, begin) => {
-    let isQueued = true;
-    let isArriving = true;
-    const leave = () => {
-      isQueued = false;
-      waiting.delete(expire);
+  admit({ path, hasLeft, begin, refuse }: Waiting): void {
+    const ask = (outcome: Outcome) => this.#queue.submit({ path, costMs: 1 }, outcome);
+    const start = (permit: QueuePermit, waitedMs: number) => begin(this.#permitOf(permit, path, refuse), waitedMs);
+    this.#arrive({ path, hasLeft, ask, start, refuse });
+  }
+
+  #permitOf(permit: QueuePermit, pathThen: readonly string[], refuse: () => void): Permit {
+    let path = pathThen;
+    let pauses = 0;
+    let queued: WaitingRequest | null = null;
+    let hasEnded = false;
+    const requeue = (outcome: Outcome) => {
+      permit.requeue(outcome);
+      return permit;
     };
-    const expire = () => {
-      leave();
-      permit.release();
-      if (!hasLeft()) refuse();
+    return {
+      pause: () => {
+        pauses++;
+        permit.pause();
+        this.#serveSoon();
+      },
+      resume() {
+        pauses--;
+        permit.resume();
+      },
+      resumeQueued: async () => {
+        if (hasEnded || pauses === 0) return;
+        await new Promise<void>((start) => {
+          queued = this.#arrive({ path, hasLeft: () => hasEnded, ask: requeue, start: () => start(), refuse });
+        });
+        pauses--;
+      },
+      end: () => {
+        hasEnded = true;
+        if (queued) this.#leave(queued);
+        permit.release();
+        this.#serveSoon();
+      },
+      moveTo(next) {
+        path = next;
+        permit.move(path);
+      },
     };
-    const permit = ask({
-      begin(granted, waitedMs) {
-        leave();
-        const start = () => (hasLeft() ? granted.release() : begin(granted, waitedMs));
-        // Not within the call of the request that gives its permit back.
-        if (isArriving) start();
-        else process.nextTick(start);
-      },
-      refuse({ reason }) {
-        leave();
-        if (reason !== 'full') return;
-        noteRefusal(path);
-        if (!hasLeft()) refuse();
-      },
-    });
-    isArriving = false;
-    if (!isQueued) return;
-    waiting.set(expire, clock.now());
-    stopSweeping ??= clock.setInterval(sweep, sweepMs);
-  };
-}
+  }
 
-function permitOf(granted: QueuePermit, { path: arrivedPath, refuse }: Waiting, enqueue: Enqueue): Permit {
-  let path = arrivedPath;
-  let pauses = 0;
-  let hasEnded = false;
-  const requeue = (outcome: Outcome) => {
-    granted.requeue(outcome);
-    return granted;
-  };
-  return {
-    pause() {
-      pauses++;
-      granted.pause();
-    },
-    resume() {
-      pauses--;
-      granted.resume();
-    },
-    async resumeQueued() {
-      if (hasEnded || pauses === 0) return;
-      await new Promise<void>((start) => {
-        enqueue({ path, hasLeft: () => hasEnded, refuse }, requeue, () => start());
+  #arrive(arriving: Omit<WaitingRequest, 'since' | 'flow' | 'permit' | 'hasBegun'>): WaitingRequest {
+    const request = { ...arriving, since: this.#clock.now(), flow: null, permit: null, hasBegun: false };
+    const flow = this.#flows.size > 0 ? this.#flows.get(nameOf(arriving.path)) : undefined;
+    if (!flow?.isOverloaded) this.#ask(request);
+    // Asking may have begun it.
+    if (!request.hasBegun) this.#wait(request, flow ?? new WaitingFlow(arriving.path));
+    return request;
+  }
+
+  /** Asks for a permit, which it may have at once. */
+  #ask(request: WaitingRequest): void {
+    const begin = (permit: QueuePermit) => {
+      const isArriving = request.flow === null;
+      request.hasBegun = true;
+      this.#leave(request);
+      this.#ready.push(() => {
+        if (request.hasLeft()) permit.release();
+        else request.start(permit, this.#clock.now() - request.since);
       });
-      pauses--;
-    },
-    end() {
-      hasEnded = true;
-      granted.release();
-    },
-    moveTo(next) {
-      path = next;
-      granted.move(path);
-    },
-  };
+      // Not within the call of the request that gives its permit back.
+      if (isArriving) this.#beginReady();
+      else process.nextTick(() => this.#beginReady());
+    };
+    // It is refused only here.
+    request.permit = request.ask({ begin, refuse: () => undefined });
+  }
+
+  #beginReady(): void {
+    while (this.#begunThisTick < maxBegunPerTick) {
+      const begin = this.#ready.shift();
+      if (!begin) return;
+      if (this.#begunThisTick++ === 0) {
+        setImmediate(() => {
+          this.#begunThisTick = 0;
+          this.#beginReady();
+        });
+      }
+      begin();
+    }
+  }
+
+  #wait(request: WaitingRequest, flow: WaitingFlow): void {
+    flow.add(request);
+    this.#waiting++;
+    this.#flows.set(nameOf(flow.path), flow);
+    this.#stopTicking ??= this.#clock.setInterval(() => this.#tick(), tickMs);
+    this.#watch(flow);
+    this.#serveSoon();
+    if (flow.waiting > maxWaitingInOverload) this.#refuse(flow.oldest ?? request, flow);
+  }
+
+  #leave(request: WaitingRequest): void {
+    if (request.flow?.remove(request)) this.#waiting--;
+  }
+
+  #refuse(request: WaitingRequest, flow: WaitingFlow): void {
+    this.#leave(request);
+    request.permit?.release();
+    if (flow.isOverloaded) this.#refused++;
+    flow.noteRefusal(this.#clock.now());
+    if (!request.hasLeft()) request.refuse();
+  }
+
+  /** Begins an overload of a flow of which too many wait. */
+  #watch(flow: WaitingFlow): void {
+    const { maxWaiting, onOverload } = this.#settings;
+    const now = this.#clock.now();
+    if (flow.isShedding(now)) return;
+    const max = flow.isOverloaded ? Math.min(maxWaiting, maxProbing) : maxWaiting;
+    // Requests that the next ticks put into the queue do not wait.
+    const free = flow.isOverloaded ? Math.max(0, this.#limit.get() - this.#queue.held) : 0;
+    if (this.#waiting - free <= max) return;
+    const sharing = [...this.#flows.values()].filter(({ waiting }) => waiting > 0).length;
+    if (flow.waiting - free <= max / sharing) return;
+    if (this.#overloaded.length === 0) onOverload({ tenant: flow.path[0] });
+    if (!flow.isOverloaded) this.#overloaded.push(flow);
+    flow.shed(now);
+  }
+
+  #endOverload(flow: WaitingFlow): void {
+    flow.isOverloaded = false;
+    this.#overloaded.splice(this.#overloaded.indexOf(flow), 1);
+    for (const request of flow.outsideQueue) this.#ask(request);
+    if (this.#overloaded.length > 0) return;
+    this.#settings.onOverload({ refused: this.#refused });
+    this.#refused = 0;
+  }
+
+  /** Serves overloaded flows at the end of the event-loop tick. */
+  #serveSoon(): void {
+    if (this.#isServing || this.#overloaded.length === 0) return;
+    this.#isServing = true;
+    setImmediate(() => {
+      this.#isServing = false;
+      if (this.#serveOverloaded()) this.#serveSoon();
+      for (const flow of this.#overloaded) this.#refuseExpired(flow);
+    });
+  }
+
+  /** Puts one request into the queue. @returns whether there was one */
+  #serveOverloaded(): boolean {
+    const now = this.#clock.now();
+    const wasShort = this.#wasShortTick();
+    const hasPermit = this.#queue.held < this.#limit.get();
+    for (const [index, flow] of this.#overloaded.entries()) {
+      if (flow.isShedding(now) && !wasShort) continue;
+      if (!hasPermit && this.#queue.heldBy(flow.path[0] ?? '') > 0) continue;
+      const request = flow.next(now);
+      if (!request) continue;
+      this.#overloaded.push(...this.#overloaded.splice(index, 1));
+      this.#ask(request);
+      return true;
+    }
+    return false;
+  }
+
+  #refuseExpired(flow: WaitingFlow): void {
+    const now = this.#clock.now();
+    const isShedding = flow.isShedding(now);
+    const maxMs = isShedding ? targetMs : this.#settings.waitMs;
+    for (let { oldest } = flow; oldest; { oldest } = flow) {
+      const isOutdated = isShedding && this.#limit.get() === 1 && flow.waiting > 1;
+      if (!isOutdated && now - oldest.since <= maxMs) return;
+      this.#refuse(oldest, flow);
+    }
+  }
+
+  #tick(): void {
+    const now = this.#clock.now();
+    this.#limit.adjust(this.#queue.held);
+    for (const [name, flow] of this.#flows) {
+      this.#refuseExpired(flow);
+      if (flow.isOver(now)) this.#endOverload(flow);
+      if (!flow.isOverloaded && flow.waiting === 0) this.#flows.delete(name);
+    }
+    this.#serveSoon();
+    if (this.#flows.size > 0) return;
+    this.#stopTicking?.();
+    this.#stopTicking = undefined;
+  }
 }
+
+const nameOf = (path: readonly string[]) => path.join(' ');
 
 /** The burst for each permit, in milliseconds: how late another flow may get its share. */
 const burstMs = 50;
-const sweepMs = 100;
-const overloadEndsMs = 1000;
+/** Beginning a whole burst in one tick would make the tick long, and an overload would be noticed late. */
+const maxBegunPerTick = 4;
+/** CoDel's target delay. */
+const targetMs = 5;
+/** How many may wait while a flow is probed for the end of its overload. */
+const maxProbing = 64;
+/** Each waiting request holds a socket whose body is unread. */
+const maxWaitingInOverload = 2000;
+const tickMs = 5;

@@ -1,3 +1,5 @@
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
+
 /**
  * A monotonic clock with timers, injected into code about time: tests advance it by hand.
  *
@@ -10,6 +12,8 @@ export type Clock = {
   setTimeout(callback: () => void, delayMs: number): () => void;
   /** @returns what clears the timer */
   setInterval(callback: () => void, periodMs: number): () => void;
+  /** How long the event loop of this thread has been idle and active so far. */
+  eventLoopUtilization(): EventLoopUtilization;
 };
 
 /** The clock of production, by Node.js. */
@@ -23,4 +27,5 @@ export const systemClock: Clock = {
     const timer = setInterval(callback, periodMs);
     return () => clearInterval(timer);
   },
+  eventLoopUtilization: () => performance.eventLoopUtilization(),
 };

@@ -28,6 +28,15 @@ describe('admission', () => {
     expect(overloads).toEqual([]);
   });
 
+  it('admits a few requests of a burst before it has seen all of it', async () => {
+    const { arrivedWhenAdmitted, fill, overloads } = admission;
+    await fill();
+
+    expect(arrivedWhenAdmitted.slice(0, 4)).toEqual([1, 2, 3, 4]);
+    expect(new Set(arrivedWhenAdmitted.slice(4))).toEqual(new Set([32]));
+    expect(overloads).toEqual([]);
+  });
+
   it('refuses a request that has waited too long, overloaded or not', async () => {
     const { arrived, clock, fill, overloads, send } = admission;
     await fill();
@@ -36,7 +45,7 @@ describe('admission', () => {
 
     await clock.advance(1000);
     expect(arrived.get('/late')?.writableEnded).toBe(false);
-    await clock.advance(100);
+    await clock.advance(5);
     expect((await late).status).toBe(503);
     expect(overloads).toEqual([]);
   });
@@ -116,7 +125,7 @@ describe('admission', () => {
 
     admitted.get('/1')?.end();
     await until(() => goneOn.length === 1);
-    await clock.advance(1100);
+    await clock.advance(1005);
     expect((await slow[1])?.status).toBe(503);
     expect(goneOn).toEqual(['/slow']);
 

@@ -78,6 +78,13 @@ export async function createTestAdmission() {
     return sent;
   }
 
+  /** As many, and then more than may wait, all of which are refused within 10 ms. */
+  async function overwhelm(): Promise<Promise<Received>[]> {
+    const sent = await fill();
+    await passUntilAnswered(await sendTogether(['/first', '/second', '/third']));
+    return sent;
+  }
+
   /** Sets what happens from now on to a request that is let in. */
   function answerWith(answer: (response: ServerResponse) => void): void {
     whenAdmitted = answer;
@@ -166,7 +173,7 @@ export async function createTestAdmission() {
       closed,
       underWay,
     },
-    ...{ admitWith, answerWith, answerAll, fill, send, sendTogether, passTick, passUntilAnswered, stop },
+    ...{ admitWith, answerWith, answerAll, fill, overwhelm, send, sendTogether, passTick, passUntilAnswered, stop },
   };
 }
 

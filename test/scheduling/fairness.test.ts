@@ -24,8 +24,32 @@ describe('admission', () => {
     const answers = await passUntilAnswered(sent);
 
     expect(answers.slice(3, 5).map(({ status }) => status)).toEqual([200, 200]);
-    expect(answers.map(({ status }) => status).filter((status) => status === 503)).toHaveLength(1);
+    expect(answers[0]?.status).toBe(503);
     expect(overloads).toEqual([null]);
+  });
+
+  it('admits as few of an overloaded tenant as leave the thread idle moments, and of others as before', async () => {
+    const { admitted, answerAll, arrived, clock, overwhelm, passTick, sendTogether } = admission;
+    const before = await overwhelm();
+    for (const response of admitted.values()) response.end();
+    await Promise.all(before);
+    for (let ticks = 0; ticks < 5; ticks++) {
+      clock.compute(5);
+      await clock.advance(0);
+    }
+
+    const neighbours = Array.from({ length: 8 }, (_, index) => `/neighbour-${index}`);
+    const sent = await sendTogether(['/a', '/b', ...neighbours]);
+    await until(() => neighbours.every((path) => admitted.has(path)));
+    await passTick();
+    await passTick();
+
+    expect(['/a', '/b'].map((path) => [admitted.has(path), arrived.get(path)?.writableEnded])).toEqual([
+      [false, true],
+      [true, false],
+    ]);
+    answerAll();
+    await Promise.all(sent);
   });
 
   it('sheds what many tenants send together, each of them little, at once', async () => {

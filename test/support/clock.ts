@@ -15,6 +15,8 @@ export function createTestClock(): TestClock {
   const timers = new Set<Timer>();
   // Anywhere but at zero, so that only differences mean something.
   let now = 1_000_000;
+  let activeMs = 0;
+  let idleMs = 0;
 
   const start = (callback: () => void, delayMs: number, periodMs: number | null) => {
     const timer = { callback, dueAt: now + delayMs, periodMs };
@@ -33,24 +35,30 @@ export function createTestClock(): TestClock {
     }
     timer.callback();
   };
+  const idleUntil = (time: number) => {
+    idleMs += Math.max(0, time - now);
+    now = Math.max(now, time);
+  };
 
   return {
     now: () => now,
     // Node.js has no shorter delay.
     setTimeout: (callback, delayMs) => start(callback, Math.max(1, delayMs), null),
     setInterval: (callback, periodMs) => start(callback, periodMs, periodMs),
+    eventLoopUtilization: () => ({ idle: idleMs, active: activeMs, utilization: activeMs / (idleMs + activeMs) }),
     async advance(ms) {
       const end = now + ms;
       await settle();
       for (let timer = nextBy(end); timer; timer = nextBy(end)) {
-        now = Math.max(now, timer.dueAt);
+        idleUntil(timer.dueAt);
         fire(timer);
         await settle();
       }
-      now = Math.max(now, end);
+      idleUntil(end);
     },
     compute(ms) {
       now += ms;
+      activeMs += ms;
     },
   };
 }
