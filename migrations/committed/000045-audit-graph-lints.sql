@@ -1,5 +1,5 @@
 --! Previous: sha1:1cb39996787c882d4c953c09d132d1b6279fb872
---! Hash: sha1:67dfcaa94eea81da203fe8a2403830539fa8792d
+--! Hash: sha1:0ac22dda501072b59cd43e62f1b416d21f765fad
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.
@@ -417,7 +417,7 @@ create view audit.column_lints with (security_invoker = true) as
          where d.classid = 'pg_type'::regclass and d.objid = o.type_id and d.deptype = 'e'),
         'alter operator … set schema public')
     from operators o
-    where o.schema_id <> 'public'::regnamespace
+    where o.schema_id is distinct from to_regnamespace('public')
   )
   select l.name, l.level, l.object, l.detail, l.remedy collate "default" as remedy
   from lints l

@@ -1,5 +1,5 @@
---! Previous: sha1:67dfcaa94eea81da203fe8a2403830539fa8792d
---! Hash: sha1:ed5931eb4e0ebba811fe98229750a67d0c8e8478
+--! Previous: sha1:0ac22dda501072b59cd43e62f1b416d21f765fad
+--! Hash: sha1:b2fd67bf9bf63f89e8fa89a051cca69116f66c57
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:ed5931eb4e0ebba811fe98229750a67d0c8e8478
---! Hash: sha1:a1e73d6d706881b009b404d292815474faaff269
+--! Previous: sha1:b2fd67bf9bf63f89e8fa89a051cca69116f66c57
+--! Hash: sha1:7f1bd7f7cc6344534726f606395c90eb70c8f74d
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:a1e73d6d706881b009b404d292815474faaff269
---! Hash: sha1:2d01b10faeeaad9da6a386e447d87e570b384ae3
+--! Previous: sha1:7f1bd7f7cc6344534726f606395c90eb70c8f74d
+--! Hash: sha1:6dbcaa7304986f77641eeeb3414aa8d8dd3c4960
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:2d01b10faeeaad9da6a386e447d87e570b384ae3
---! Hash: sha1:f8802883d5d6a47451b0965a3752a550f2106f3a
+--! Previous: sha1:6dbcaa7304986f77641eeeb3414aa8d8dd3c4960
+--! Hash: sha1:f62f0dfc6adeafe1622f611bed193839a21cde10
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

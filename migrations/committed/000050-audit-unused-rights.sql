@@ -1,5 +1,5 @@
---! Previous: sha1:f8802883d5d6a47451b0965a3752a550f2106f3a
---! Hash: sha1:ea551c97887a0269edb9cc930e9615810be024ec
+--! Previous: sha1:f62f0dfc6adeafe1622f611bed193839a21cde10
+--! Hash: sha1:5a3379fc67b4e39e9aee53cad25441ce329e6121
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:ea551c97887a0269edb9cc930e9615810be024ec
---! Hash: sha1:b1d0d733b83ed50d5d71d054648620ffef826e6a
+--! Previous: sha1:5a3379fc67b4e39e9aee53cad25441ce329e6121
+--! Hash: sha1:f2fe3f6c2cb0f57d3489551434d414b4134f23d2
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

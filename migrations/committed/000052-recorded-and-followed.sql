@@ -1,5 +1,5 @@
---! Previous: sha1:b1d0d733b83ed50d5d71d054648620ffef826e6a
---! Hash: sha1:5511e22df3a5fc6a567291b988f74c614913fc68
+--! Previous: sha1:f2fe3f6c2cb0f57d3489551434d414b4134f23d2
+--! Hash: sha1:9869c8c6d79325fdf4a627e5d8ee39afa82500dd
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:5511e22df3a5fc6a567291b988f74c614913fc68
---! Hash: sha1:2c35f4bc08719c332886a0084f7debb0242d98af
+--! Previous: sha1:9869c8c6d79325fdf4a627e5d8ee39afa82500dd
+--! Hash: sha1:1e10aee625d93150deb6199a1aac1f1b5ba6ea8b
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

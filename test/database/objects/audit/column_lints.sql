@@ -206,7 +206,7 @@ create view audit.column_lints with (security_invoker=true) as
                      JOIN pg_extension e ON e.oid = d.refobjid
                   WHERE d.classid = 'pg_type'::regclass::oid AND d.objid = o.type_id AND d.deptype = 'e'::"char"), 'alter operator … set schema public'::text) AS "coalesce"
            FROM operators o
-          WHERE o.schema_id <> 'public'::regnamespace::oid
+          WHERE o.schema_id IS DISTINCT FROM to_regnamespace('public'::text)::oid
         )
  SELECT name,
     level,
