@@ -1,5 +1,5 @@
 --! Previous: sha1:ac6e50dde5029b9a975b7b1f7722c3ed7199d09b
---! Hash: sha1:5d8e31774742c57bbb7f6aab7695c3e9549b6f1e
+--! Hash: sha1:47957b5d2a5bdbeae4d3479f12d4b2ac88c19590
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
@@ -367,7 +367,8 @@ create function audit.known_readers(relation regclass, value jsonb, role text) r
   end
   $$;
 comment on function audit.known_readers(regclass, jsonb, text) is
-  'The people beside whom the policies let nobody of a role see a row: the own row, or a grant. Null where that is not surely understood.';
+  'The people of a role who may see a row by the policies: their own row, or by a grant; no other person can. '
+  'Null if a policy is not surely understood.';
 
 create function audit.seeing(relation regclass, value jsonb, role text) returns setof audit.principals
   language plpgsql volatile set search_path = pg_catalog, pg_temp set standard_conforming_strings = on set jit = off

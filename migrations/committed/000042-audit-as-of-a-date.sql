@@ -1,5 +1,5 @@
---! Previous: sha1:5d8e31774742c57bbb7f6aab7695c3e9549b6f1e
---! Hash: sha1:a80fef52b8fc9fda4b49fb371d31fb16a1d5e746
+--! Previous: sha1:47957b5d2a5bdbeae4d3479f12d4b2ac88c19590
+--! Hash: sha1:535bb6c2924f165d3258666d20f3c9bc6dcb5194
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:a80fef52b8fc9fda4b49fb371d31fb16a1d5e746
---! Hash: sha1:a7e1019b7157bd71eace327be6517021f2b4dbbe
+--! Previous: sha1:535bb6c2924f165d3258666d20f3c9bc6dcb5194
+--! Hash: sha1:91be7c0995319d03a1248ff9512c8c3a77e27102
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

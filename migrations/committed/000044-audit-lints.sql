@@ -1,5 +1,5 @@
---! Previous: sha1:a7e1019b7157bd71eace327be6517021f2b4dbbe
---! Hash: sha1:1cb39996787c882d4c953c09d132d1b6279fb872
+--! Previous: sha1:91be7c0995319d03a1248ff9512c8c3a77e27102
+--! Hash: sha1:e7aded51353f7d305baf87be9f55b57a93f16f87
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:1cb39996787c882d4c953c09d132d1b6279fb872
---! Hash: sha1:0ac22dda501072b59cd43e62f1b416d21f765fad
+--! Previous: sha1:e7aded51353f7d305baf87be9f55b57a93f16f87
+--! Hash: sha1:3f11c18defb75bba4f0b480d943014c0d2cd13ce
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

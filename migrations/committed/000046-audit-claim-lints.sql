@@ -1,5 +1,5 @@
---! Previous: sha1:0ac22dda501072b59cd43e62f1b416d21f765fad
---! Hash: sha1:b2fd67bf9bf63f89e8fa89a051cca69116f66c57
+--! Previous: sha1:3f11c18defb75bba4f0b480d943014c0d2cd13ce
+--! Hash: sha1:5b475073517c78f9d994947130d8f69ccfa03767
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:b2fd67bf9bf63f89e8fa89a051cca69116f66c57
---! Hash: sha1:7f1bd7f7cc6344534726f606395c90eb70c8f74d
+--! Previous: sha1:5b475073517c78f9d994947130d8f69ccfa03767
+--! Hash: sha1:6824e48c960e607cd921d90eacc7ff06c4da4ebc
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:7f1bd7f7cc6344534726f606395c90eb70c8f74d
---! Hash: sha1:6dbcaa7304986f77641eeeb3414aa8d8dd3c4960
+--! Previous: sha1:6824e48c960e607cd921d90eacc7ff06c4da4ebc
+--! Hash: sha1:c4016aee001920db01b22403405789a6e357b822
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:6dbcaa7304986f77641eeeb3414aa8d8dd3c4960
---! Hash: sha1:f62f0dfc6adeafe1622f611bed193839a21cde10
+--! Previous: sha1:c4016aee001920db01b22403405789a6e357b822
+--! Hash: sha1:fca1c037e7edc6639b21577d3c0591562f96e596
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:f62f0dfc6adeafe1622f611bed193839a21cde10
---! Hash: sha1:5a3379fc67b4e39e9aee53cad25441ce329e6121
+--! Previous: sha1:fca1c037e7edc6639b21577d3c0591562f96e596
+--! Hash: sha1:94db1ec78b39676eedf1bda225b575faa7d39858
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:5a3379fc67b4e39e9aee53cad25441ce329e6121
---! Hash: sha1:f2fe3f6c2cb0f57d3489551434d414b4134f23d2
+--! Previous: sha1:94db1ec78b39676eedf1bda225b575faa7d39858
+--! Hash: sha1:774291f6a6c6e185246370360afade5ee050de5f
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:f2fe3f6c2cb0f57d3489551434d414b4134f23d2
---! Hash: sha1:9869c8c6d79325fdf4a627e5d8ee39afa82500dd
+--! Previous: sha1:774291f6a6c6e185246370360afade5ee050de5f
+--! Hash: sha1:507fde410a6bf5016ae926edcf568f7d244d26ff
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:9869c8c6d79325fdf4a627e5d8ee39afa82500dd
---! Hash: sha1:1e10aee625d93150deb6199a1aac1f1b5ba6ea8b
+--! Previous: sha1:507fde410a6bf5016ae926edcf568f7d244d26ff
+--! Hash: sha1:fc55f5236a3407acaae7509ad40456067ae8d863
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

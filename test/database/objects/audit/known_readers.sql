@@ -49,5 +49,5 @@ AS $function$
     return readers;
   end
   $function$;
-comment on function audit.known_readers(regclass,jsonb,text) is 'The people beside whom the policies let nobody of a role see a row: the own row, or a grant. Null where that is not surely understood.';
+comment on function audit.known_readers(regclass,jsonb,text) is 'The people of a role who may see a row by the policies: their own row, or by a grant; no other person can. Null if a policy is not surely understood.';
 grant execute on function audit.known_readers(regclass,jsonb,text) to graph_admin;
