@@ -1,7 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createFairQueue } from 'fair-queue';
+import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
-import type { GraphQLSchema, OperationTypeNode } from 'postgraphile/graphql';
+import {
+  type DocumentNode,
+  type GraphQLSchema,
+  Kind,
+  type OperationTypeNode,
+  type SelectionSetNode,
+} from 'postgraphile/graphql';
+import { refusal } from '../../plugins/refusal.ts';
 import type { Config } from '../config.ts';
 import { DatabaseUnavailable, isRetryable } from '../database/pool/unavailable.ts';
 import { chooseEncoding } from '../http/compression.ts';
@@ -15,20 +23,22 @@ import { systemClock } from '../scheduling/clock.ts';
 import { inTurn, inTurnIfLong } from '../scheduling/turns.ts';
 import { type AccessToken, createTokenVerifier, InvalidTokenError, readBearer } from '../token/accessTokens.ts';
 import type { Claims } from '../token/settings.ts';
+import type { Answer } from './answer.ts';
 import { type CheckedArguments, checkArguments } from './document/arguments.ts';
-import { createDocumentReader, type PreparedDocument } from './document/document.ts';
-import { DocumentError } from './document/documentError.ts';
-import { limitExceeded } from './document/limitExceeded.ts';
-import { createAllowlist, createPersistedQueryCache } from './document/persisted.ts';
-import { checkStoredOperations, type StoredOperations } from './document/storedOperations.ts';
+import { bytesOfCharacter, createDocumentReader, type PreparedDocument } from './document/document.ts';
+import { DocumentError, limitExceeded } from './document/documentError.ts';
+import {
+  checkStoredOperations,
+  createAllowlist,
+  createPersistedQueryCache,
+  type StoredOperations,
+} from './document/persisted.ts';
 import { declaredVariables, refuseInexactNumbers } from './document/variables.ts';
-import type { Answer } from './execution/answer.ts';
-import { createExecution, type ExecutionOptions } from './execution/execute.ts';
-import { createIntrospectionCache, isIntrospection, limitIntrospection } from './execution/introspection.ts';
-import { isExpensive } from './offload/isExpensive.ts';
+import { createExecution, type ExecutionOptions } from './execute.ts';
 import type { OffloadThread } from './offload/OffloadThread.ts';
-import { type GraphqlRequest, RequestError, readIdempotencyKey, readRequest } from './request/request.ts';
-import { createAnswerSender, negotiate, unauthenticated, wantsEvents } from './request/response.ts';
+import { isExpensive } from './operation.ts';
+import { type GraphqlRequest, RequestError, readIdempotencyKey, readRequest } from './request.ts';
+import { createAnswerSender, negotiate, unauthenticated, wantsEvents } from './response.ts';
 import { createStreamServer } from './stream/serveStreams.ts';
 
 type EndpointOptions = RequestExecutionOptions & {
@@ -218,14 +228,14 @@ const shareOfWriters = 0.4;
 const maxWaitingWriters = 200;
 
 /** Its variables are those that the operation declares. */
-export type ParsedRequest = {
+type ParsedRequest = {
   readonly parameters: GraphqlRequest;
   readonly prepared: PreparedDocument;
   /** The time in milliseconds that checking its values takes at most. */
   readonly costMs: number;
 };
 
-export type RequestParser = ReturnType<typeof createRequestParser>;
+type RequestParser = ReturnType<typeof createRequestParser>;
 
 /**
  * Reads the parameters of requests, and their documents by text or id.
@@ -273,6 +283,65 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
 }
 
 /** In characters. To parse and validate a longer document is a piece of work of its own in a turn of the event loop. */
-export const maxShortDocument = 500;
+const maxShortDocument = 500;
 
-export const msOfCharacter = 5e-4;
+const msOfCharacter = 5e-4;
+
+/** Whether the operation is introspection alone (`__schema`, `__type`). */
+function isIntrospection(prepared: PreparedDocument): boolean {
+  const names = rootFieldsOf(prepared);
+  const isMeta = names.every((name) => ['__schema', '__type', '__typename'].includes(name));
+  return prepared.operation.operation === 'query' && isMeta && names.some((name) => name !== '__typename');
+}
+
+/** How many of each an operation without a token may have: one introspection, or an editor's look-ups. */
+const maxWithoutToken = { __schema: 1, __type: 10 };
+
+/** @throws {DocumentError} when it has more than {@link maxWithoutToken} */
+function limitIntrospection(prepared: PreparedDocument): void {
+  const names = rootFieldsOf(prepared);
+  for (const [name, max] of Object.entries(maxWithoutToken)) {
+    if (names.filter((other) => other === name).length <= max) continue;
+    const message = `Without a token an operation asks for ${name} at most ${max === 1 ? 'once' : `${max} times`}; send one.`;
+    throw new DocumentError([refusal('LIMIT_EXCEEDED', message, { limit: 'aliases' })]);
+  }
+}
+
+/** The names of the operation's root fields, including those in fragments; a fragment counts once. */
+function rootFieldsOf({ operation, fragments }: PreparedDocument): string[] {
+  const seen = new Set<string>();
+  const namesIn = ({ selections }: SelectionSetNode): string[] =>
+    selections.flatMap((selection) => {
+      if (selection.kind === Kind.FIELD) return [selection.name.value];
+      if (selection.kind === Kind.INLINE_FRAGMENT) return namesIn(selection.selectionSet);
+      const fragment = fragments.get(selection.name.value);
+      if (!fragment || seen.has(selection.name.value)) return [];
+      seen.add(selection.name.value);
+      return namesIn(fragment.selectionSet);
+    });
+  return namesIn(operation.selectionSet);
+}
+
+/** The memory limit of cached answers and documents; a complete answer has some 100,000 characters. */
+const cacheBytes = 8_000_000;
+
+/** Response cache of introspection without variables: with one schema these answers are constant. */
+function createIntrospectionCache() {
+  const known = new LRUCache<DocumentNode, Answer>({ maxSize: cacheBytes });
+
+  return async (prepared: PreparedDocument, execute: () => Promise<Answer>): Promise<Answer> => {
+    if (!isIntrospection(prepared)) return execute();
+    const { document, operation } = prepared;
+    const isConstant = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION).length === 1;
+    if (!isConstant || operation.variableDefinitions?.length) return execute();
+    const remembered = known.get(document);
+    if (remembered) return remembered;
+    const answer = await execute();
+    if (answer.status === 200 && !answer.fields?.code) {
+      // The cache also keeps the document's tree.
+      const size = answer.body.length + bytesOfCharacter * prepared.query.length;
+      known.set(document, { ...answer, fields: { statements: 0 } }, { size });
+    }
+    return answer;
+  };
+}

@@ -2,20 +2,28 @@ import { channel } from 'node:diagnostics_channel';
 import { DatabaseError } from 'pg';
 import { isEnumCodec, type PgCodec } from 'postgraphile/@dataplan/pg';
 import { SafeError } from 'postgraphile/grafast';
-import { GraphQLError, type GraphQLFormattedError, GraphQLID, getNamedType } from 'postgraphile/graphql';
+import {
+  type FragmentDefinitionNode,
+  type GraphQLArgument,
+  GraphQLError,
+  type GraphQLFormattedError,
+  GraphQLID,
+  type GraphQLInputType,
+  type GraphQLSchema,
+  getNamedType,
+  isInputObjectType,
+  type OperationDefinitionNode,
+  TypeInfo,
+  valueFromAST,
+  visit,
+  visitWithTypeInfo,
+} from 'postgraphile/graphql';
 import { baseOf } from '../../plugins/baseOf.ts';
 import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constraintRules.ts';
 import { isStalePlan } from '../database/driver/driver.ts';
 import { isUnavailable, logUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
 import { isDue, type RequestId } from '../observability/requestFields.ts';
-import {
-  argumentNamed,
-  argumentOfType,
-  type DeclaredArgument,
-  declaredArguments,
-  type ExecutableOperation,
-} from './document/argumentOf.ts';
 import { shortened } from './document/documentError.ts';
 
 /**
@@ -77,7 +85,7 @@ declare module 'graphql' {
 }
 
 /** The context in which an error becomes part of an answer. */
-export type ErrorContext = {
+type ErrorContext = {
   readonly requestId: RequestId;
   readonly rules: ConstraintRules;
   readonly log: Log;
@@ -300,4 +308,80 @@ const sentence = ({ message }: DatabaseError) => shortened(/[.!?]$/.test(message
 /** Grafast and GraphQL.js wrap thrown errors, sometimes twice. */
 export function rootOf(error: unknown): unknown {
   return error instanceof GraphQLError && error.originalError ? rootOf(error.originalError) : error;
+}
+
+/** An argument that an operation might give, and whether it gives a value. */
+type DeclaredArgument = { readonly argument: GraphQLArgument; readonly isGiven: boolean };
+
+/** An operation, the fragments of its document, and the schema that it is for. */
+type ExecutableOperation = {
+  readonly schema: GraphQLSchema;
+  readonly operation: OperationDefinitionNode;
+  readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
+};
+
+/**
+ * The arguments that may be to blame for an error below a root field, whose key begins the error's path.
+ * Of a mutation these are its own; a query's field is one statement with all fields below it.
+ */
+function declaredArguments(
+  { schema, operation, fragments }: ExecutableOperation,
+  coerced: Readonly<Record<string, unknown>>,
+  key: string | number | undefined,
+): readonly DeclaredArgument[] {
+  const types = new TypeInfo(schema);
+  const root = schema.getRootType(operation.operation);
+  const found: DeclaredArgument[] = [];
+  const visitor = visitWithTypeInfo(types, {
+    Field({ name, alias, arguments: given = [] }) {
+      const isRoot = types.getParentType() === root;
+      if (isRoot ? (alias ?? name).value !== key : operation.operation === 'mutation') return false;
+      for (const argument of types.getFieldDef()?.args ?? []) {
+        const value = given.find((each) => each.name.value === argument.name)?.value;
+        found.push({ argument, isGiven: value !== undefined && valueFromAST(value, argument.type, coerced) != null });
+      }
+      return undefined;
+    },
+  });
+  for (const node of [operation, ...fragments.values()]) visit(node, visitor);
+  return found;
+}
+
+/** The argument of this name, else the only one whose input objects have such a field. */
+function argumentNamed(name: string, declared: readonly DeclaredArgument[]): string | undefined {
+  if (declared.some(({ argument }) => argument.name === name)) return name;
+  return onlyName(declared.filter(({ argument }) => hasField(argument.type, name)));
+}
+
+/** The only argument that is given and of a type of PostgreSQL, or of one that contains it. */
+const argumentOfType = (declared: readonly DeclaredArgument[], isOfType: (codec: PgCodec) => boolean) =>
+  onlyName(
+    declared.filter(({ argument: { extensions }, isGiven }) => {
+      const codec = extensions.pgCodec as PgCodec | undefined;
+      return isGiven && codec !== undefined && typesWithin(codec).some(isOfType);
+    }),
+  );
+
+function onlyName(declared: readonly DeclaredArgument[]): string | undefined {
+  const [name, ...others] = new Set(declared.map(({ argument }) => argument.name));
+  return others.length === 0 ? name : undefined;
+}
+
+function hasField(type: GraphQLInputType, name: string, above: readonly unknown[] = []): boolean {
+  const object = getNamedType(type);
+  if (!isInputObjectType(object) || above.includes(object)) return false;
+  const fields = Object.values(object.getFields());
+  return fields.some((field) => field.name === name || hasField(field.type, name, [...above, object]));
+}
+
+/** A type, and those that its values are made of. */
+function typesWithin(codec: PgCodec): PgCodec[] {
+  const { arrayOfCodec, domainOfCodec, rangeOfCodec, attributes } = codec;
+  const parts = [
+    arrayOfCodec,
+    domainOfCodec,
+    rangeOfCodec,
+    ...Object.values(attributes ?? {}).map((each) => each.codec),
+  ];
+  return [codec, ...parts.flatMap((part) => (part ? typesWithin(part as PgCodec) : []))];
 }

@@ -1,7 +1,7 @@
 import type { RequestHandler, Response } from 'express';
 import type { Pool } from 'pg';
 import type { Config } from '../config.ts';
-import { unauthenticated } from '../graphql/request/response.ts';
+import { unauthenticated } from '../graphql/response.ts';
 import { requestIdOf } from '../http/middleware.ts';
 import { type Bearer, readBearer, verifyBearer } from '../token/accessTokens.ts';
 

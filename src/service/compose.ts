@@ -8,7 +8,7 @@ import { createSecrets, type Secrets } from '../crypto/secrets.ts';
 import { readAhead } from '../database/migrations/committedMigrations.ts';
 import { readMigrations, watchMigrations } from '../database/migrations/watchMigrations.ts';
 import { fullDiskNotice } from '../database/pool/unavailable.ts';
-import type { StoredOperations } from '../graphql/document/storedOperations.ts';
+import type { StoredOperations } from '../graphql/document/persisted.ts';
 import { createEndpoint } from '../graphql/endpoint.ts';
 import { OffloadThread } from '../graphql/offload/OffloadThread.ts';
 import { compilationOptions } from '../graphql/schema/preset.ts';

@@ -5,7 +5,7 @@ import { styleText } from 'node:util';
 import { type Config, ConfigError } from '../config.ts';
 import { withOwnerPool } from '../database/pool/pools.ts';
 import { describeFailure, logFailure, StartupError } from '../errors/errors.ts';
-import { readStoredOperations } from '../graphql/document/storedOperations.ts';
+import { readStoredOperations } from '../graphql/document/persisted.ts';
 import { createListener, createRefusal } from '../http/admission.ts';
 import { createApp } from '../http/app.ts';
 import type { Readiness } from '../http/middleware.ts';

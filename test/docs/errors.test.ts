@@ -1,6 +1,6 @@
 // docs/errors.md, the limits of docs/for-a-client.md and the reasons of docs/door-controller.md have all of the program, and its figures.
 import { loadConfig } from '../../src/config.ts';
-import { advice, limitExceeded } from '../../src/graphql/document/limitExceeded.ts';
+import { advice, limitExceeded } from '../../src/graphql/document/documentError.ts';
 import { errorCodes } from '../../src/graphql/errors.ts';
 import { readPage } from './pages.ts';
 

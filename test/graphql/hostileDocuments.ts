@@ -1,4 +1,4 @@
-import { maxNesting } from '../../src/graphql/document/nesting.ts';
+import { maxNesting } from '../../src/graphql/document/document.ts';
 
 /** A document that is refused as a whole, and one of its kind that is answered. */
 export type HostileDocument = {

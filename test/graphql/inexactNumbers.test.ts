@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isExactNumber } from '../../plugins/isExactNumber.ts';
-import { findInexactNumbers } from '../../src/graphql/request/request.ts';
+import { findInexactNumbers } from '../../src/graphql/request.ts';
 import { shareService } from '../support/sharedService.ts';
 import { rawNumber } from './rawNumber.ts';
 import {

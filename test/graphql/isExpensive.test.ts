@@ -3,7 +3,7 @@ import { buildSchema } from 'postgraphile/graphql';
 import { loadConfig } from '../../src/config.ts';
 import { checkArguments } from '../../src/graphql/document/arguments.ts';
 import { createDocumentReader } from '../../src/graphql/document/document.ts';
-import { isExpensive } from '../../src/graphql/offload/isExpensive.ts';
+import { isExpensive } from '../../src/graphql/operation.ts';
 import { noRequest } from '../../src/observability/requestFields.ts';
 
 const noCursors = { cursorChecksums: () => [] };

@@ -8,7 +8,7 @@ import {
   parse,
   validate,
 } from 'postgraphile/graphql';
-import { findConflicts } from '../../src/graphql/document/overlappingFields.ts';
+import { findConflicts } from '../../src/graphql/document/rules/overlappingFields.ts';
 import { seed, sizeOf } from '../support/search.ts';
 
 const count = sizeOf({ small: 800, whole: 20_000 });

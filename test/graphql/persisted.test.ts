@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { getIntrospectionQuery } from 'graphql';
-import { sha256 } from '../../src/graphql/document/storedOperations.ts';
+import { sha256 } from '../../src/graphql/document/persisted.ts';
 import { shareService } from '../support/sharedService.ts';
 import { createTenant, type GraphTest, type OwnGraphTest, startGraphTest, type Tenant } from './support.ts';
 

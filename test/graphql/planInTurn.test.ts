@@ -1,7 +1,7 @@
 import { setImmediate as turnEnds } from 'node:timers/promises';
 import { type GraphQLSchema, parse } from 'postgraphile/graphql';
 import type { PreparedDocument } from '../../src/graphql/document/document.ts';
-import { planInTurn } from '../../src/graphql/execution/execute.ts';
+import { planInTurn } from '../../src/graphql/execute.ts';
 import { asTenant } from '../support/asTenant.ts';
 
 function prepare(): PreparedDocument {

@@ -1,4 +1,4 @@
-import { createRowCounter, hasMoreRows } from '../../src/graphql/execution/statements.ts';
+import { createRowCounter, hasMoreRows } from '../../src/graphql/answer.ts';
 
 const answerOf = (data: unknown) => JSON.stringify({ data });
 

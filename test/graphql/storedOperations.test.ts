@@ -2,7 +2,7 @@ import { access, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigError } from '../../src/config.ts';
-import { readStoredOperations, sha256 } from '../../src/graphql/document/storedOperations.ts';
+import { readStoredOperations, sha256 } from '../../src/graphql/document/persisted.ts';
 import { createTestDatabase } from '../support/database.ts';
 import { startProcess } from '../support/process.ts';
 import { startTestService } from '../support/service.ts';

@@ -1,5 +1,5 @@
 import { parse } from 'postgraphile/graphql';
-import { documentWithoutValues, sqlWithoutValues } from '../../src/graphql/execution/answer.ts';
+import { documentWithoutValues, sqlWithoutValues } from '../../src/graphql/slowOperations.ts';
 
 test.each([
   ["select 'secret', 12, 1.5e3, -7", 'select ?, ?, ?, -?'],

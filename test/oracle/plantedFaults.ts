@@ -195,7 +195,7 @@ const codecs: readonly PlantedFault[] = [
 const replay: readonly PlantedFault[] = [
   {
     name: 'what one statement found answers another of the same text',
-    file: 'src/graphql/execution/statements.ts',
+    file: 'src/graphql/statements.ts',
     from: `    try {
       const { rows } = await this.#runVerified(asker, settings, statement);
       return rows as readonly Row[];

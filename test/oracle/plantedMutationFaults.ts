@@ -4,7 +4,7 @@ import type { PlantedFault } from './plantFault.ts';
 const execution: readonly PlantedFault[] = [
   {
     name: 'the last field of a mutation is executed first',
-    file: 'src/graphql/execution/execute.ts',
+    file: 'src/graphql/execute.ts',
     from: `    for (const part of parts) {
       const { data, ...failures } = await executePart(part, execution);
       // If an answer is too long, it has no data in the end.
@@ -15,19 +15,19 @@ const execution: readonly PlantedFault[] = [
   },
   {
     name: 'a mutation in a statement of its own is not committed',
-    file: 'src/graphql/execution/statements.ts',
+    file: 'src/graphql/statements.ts',
     from: 'keep: () => end(true),',
     to: 'keep: () => end(false),',
   },
   {
     name: 'an idempotency key answers another request',
-    file: 'src/graphql/execution/idempotency.ts',
+    file: 'src/graphql/idempotency.ts',
     from: 'settings.role, key, requestHash]',
     to: 'settings.role, key]',
   },
   {
     name: 'a mutation with a key is not committed',
-    file: 'src/graphql/execution/idempotency.ts',
+    file: 'src/graphql/idempotency.ts',
     from: "await transaction.commit({ name: 'keep_answer', text: storeText, values: [keyHash, sealed] });",
     to: "await transaction.run({ name: 'keep_answer', text: storeText, values: [keyHash, sealed] }, null); await transaction.rollBack();",
   },

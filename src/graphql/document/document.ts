@@ -7,24 +7,31 @@ import {
   type GraphQLSchema,
   getOperationAST,
   isValueNode,
+  Lexer,
   type OperationDefinitionNode,
   OverlappingFieldsCanBeMergedRule,
   parse,
   print,
+  Source,
   specifiedRules,
+  TokenKind,
   validate,
 } from 'postgraphile/graphql';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
-import { findConditionalRoots } from './conditionalRoots.ts';
-import { DocumentError, maxCounted, maxExcerpt, shortened } from './documentError.ts';
-import { refuseInexactLiterals } from './inexactLiterals.ts';
-import { limitExceeded } from './limitExceeded.ts';
-import { exceededLimits, fragmentsOf, measureOperations, type Size } from './measureOperations.ts';
-import { isNestedTooDeep } from './nesting.ts';
-import { findConflicts } from './overlappingFields.ts';
-import { bytesOfPlans, withIsolatedPlanCache } from './plans.ts';
-import { suggest, suggestingRules } from './suggestions.ts';
+import { DocumentError, limitExceeded, maxCounted, maxExcerpt, shortened } from './documentError.ts';
+import {
+  bytesOfPlans,
+  exceededLimits,
+  fragmentsOf,
+  measureOperations,
+  type Size,
+  withIsolatedPlanCache,
+} from './measureOperations.ts';
+import { findConditionalRoots } from './rules/conditionalRoots.ts';
+import { refuseInexactLiterals } from './rules/inexactLiterals.ts';
+import { findConflicts } from './rules/overlappingFields.ts';
+import { suggest, suggestingRules } from './rules/suggestions.ts';
 
 /** A valid document within the limits, and the requested operation. */
 export type PreparedDocument = {
@@ -153,3 +160,30 @@ function whyNoOperation(operationName: string | null, names: readonly string[]):
     ? 'The document has several operations, or none; say which one with "operationName".'
     : `The document has no operation of the name in "operationName".${suggest(operationName, names)}`;
 }
+
+/**
+ * Nesting limit: how many brackets may be open at a time, so that no recursion overflows its stack.
+ * GraphQL.js would manage far more. A document of the deepest fields (`LIMIT_DEPTH`), each in a fragment of its own, is within the limit.
+ */
+export const maxNesting = 1000;
+
+/**
+ * Whether a document opens more than {@link maxNesting} brackets at a time, in linear time.
+ *
+ * @throws {GraphQLError} at an invalid token
+ */
+export function isNestedTooDeep(document: string, maxTokens: number): boolean {
+  const lexer = new Lexer(new Source(document));
+  let open = 0;
+  for (let tokens = 0; tokens <= maxTokens; tokens++) {
+    const { kind } = lexer.advance();
+    if (kind === TokenKind.EOF) return false;
+    if (opening.has(kind)) open++;
+    else if (closing.has(kind)) open--;
+    if (open > maxNesting) return true;
+  }
+  return false;
+}
+
+const opening: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L]);
+const closing: ReadonlySet<TokenKind> = new Set([TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R]);

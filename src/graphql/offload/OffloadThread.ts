@@ -13,10 +13,9 @@ import { callerPath, refusedAs, withoutPermit } from '../../scheduling/caller.ts
 import { systemClock } from '../../scheduling/clock.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
 import { publishUse } from '../../token/transaction.ts';
-import { DocumentError } from '../document/documentError.ts';
-import { limitExceeded } from '../document/limitExceeded.ts';
-import type { Answer } from '../execution/answer.ts';
-import { isQueryOf, type Operation } from '../execution/operation.ts';
+import type { Answer } from '../answer.ts';
+import { DocumentError, limitExceeded } from '../document/documentError.ts';
+import { isQueryOf, type Operation } from '../operation.ts';
 import type { OffloadMessage, OffloadRefusal, OffloadRequest, OffloadSettings } from './messages.ts';
 
 /**

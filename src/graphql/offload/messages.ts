@@ -6,8 +6,8 @@ import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
 import type { Claims } from '../../token/settings.ts';
 import type { Use } from '../../token/transaction.ts';
-import type { Answer } from '../execution/answer.ts';
-import type { Operation } from '../execution/operation.ts';
+import type { Answer } from '../answer.ts';
+import type { Operation } from '../operation.ts';
 
 /** Worker data of the offload thread. */
 export type OffloadSettings = {

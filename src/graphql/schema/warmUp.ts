@@ -3,7 +3,7 @@ import { type Scope, scopes } from '../../token/scopes.ts';
 import type { Claims } from '../../token/settings.ts';
 import { createDocumentReader } from '../document/document.ts';
 import { DocumentError } from '../document/documentError.ts';
-import { createExecution, type ExecutionOptions } from '../execution/execute.ts';
+import { createExecution, type ExecutionOptions } from '../execute.ts';
 
 /**
  * Warm-up: executes operations with claims that see no row, so that the first clients do not wait.

@@ -9,11 +9,10 @@ import type { Log } from '../../log.ts';
 import { withBudgetPerWait, withoutCaller, withoutPermit } from '../../scheduling/caller.ts';
 import { hashToken, readBearer } from '../../token/accessTokens.ts';
 import { DocumentError } from '../document/documentError.ts';
-import type { ExecutionOptions } from '../execution/execute.ts';
-import type { Operation } from '../execution/operation.ts';
-import { isExpensive } from '../offload/isExpensive.ts';
-import { RequestError } from '../request/request.ts';
-import { acceptsEvents, openEventStream } from '../request/response.ts';
+import type { ExecutionOptions } from '../execute.ts';
+import { isExpensive, type Operation } from '../operation.ts';
+import { RequestError } from '../request.ts';
+import { acceptsEvents, openEventStream } from '../response.ts';
 import { Feed } from './feed.ts';
 import { createSubscriber, createTokenCheck, type EventStream } from './subscribe.ts';
 

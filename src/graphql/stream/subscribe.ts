@@ -13,13 +13,13 @@ import { createTurns } from '../../scheduling/turns.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
 import { graphSettings, oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
-import { limitExceeded } from '../document/limitExceeded.ts';
+import { toBody } from '../answer.ts';
+import { limitExceeded } from '../document/documentError.ts';
 import { presentError } from '../errors.ts';
-import { toBody } from '../execution/answer.ts';
-import { createContext, type ExecutionOptions, planInTurn } from '../execution/execute.ts';
-import type { Operation } from '../execution/operation.ts';
-import { Statements } from '../execution/statements.ts';
-import type { openEventStream } from '../request/response.ts';
+import { createContext, type ExecutionOptions, planInTurn } from '../execute.ts';
+import type { Operation } from '../operation.ts';
+import type { openEventStream } from '../response.ts';
+import { Statements } from '../statements.ts';
 import type { Feed } from './feed.ts';
 
 type Subscription = Operation & {

@@ -14,7 +14,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
-import { isNestedTooDeep } from '../../graphql/document/nesting.ts';
+import { isNestedTooDeep } from '../../graphql/document/document.ts';
 
 /** What a tool needs to find the rows behind an answer. */
 export type Traced = {

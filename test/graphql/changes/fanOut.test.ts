@@ -1,7 +1,7 @@
 import type { FeedPosition } from '../../../plugins/changeCursor.ts';
 import { type FeedReader, readEnd } from '../../../plugins/changeFeed.ts';
 import { createPool, type EvictablePool } from '../../../src/database/pool/pools.ts';
-import { Statements } from '../../../src/graphql/execution/statements.ts';
+import { Statements } from '../../../src/graphql/statements.ts';
 import { Feed } from '../../../src/graphql/stream/feed.ts';
 import { createLog } from '../../../src/log.ts';
 import { noRequest } from '../../../src/observability/requestFields.ts';

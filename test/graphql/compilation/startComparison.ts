@@ -9,7 +9,7 @@ import { createPool } from '../../../src/database/pool/pools.ts';
 import { checkArguments } from '../../../src/graphql/document/arguments.ts';
 import { createDocumentReader } from '../../../src/graphql/document/document.ts';
 import { DocumentError } from '../../../src/graphql/document/documentError.ts';
-import { createExecution } from '../../../src/graphql/execution/execute.ts';
+import { createExecution } from '../../../src/graphql/execute.ts';
 import { buildGraph, type Graph } from '../../../src/graphql/schema/schema.ts';
 import { createLog } from '../../../src/log.ts';
 import { noRequest } from '../../../src/observability/requestFields.ts';

@@ -2,7 +2,7 @@ import { buildSchema } from 'postgraphile/graphql';
 import { loadConfig } from '../../../src/config.ts';
 import { createDocumentReader } from '../../../src/graphql/document/document.ts';
 import { DocumentError } from '../../../src/graphql/document/documentError.ts';
-import { suggest } from '../../../src/graphql/document/suggestions.ts';
+import { suggest } from '../../../src/graphql/document/rules/suggestions.ts';
 import { coerceVariables } from '../../../src/graphql/document/variables.ts';
 
 const schema = buildSchema('type Query { users(first: Int, last: Int): Int name: String }');

@@ -10,12 +10,12 @@ import {
   type Statement,
   socketOf,
   withPreparedName,
-} from '../../database/driver/driver.ts';
-import { evictPoolOf } from '../../database/pool/pools.ts';
-import { rollBack } from '../../database/pool/transactions.ts';
-import { isCollision, isMigratedMeanwhile, isReadOnly } from '../../database/pool/unavailable.ts';
-import type { AccessToken } from '../../token/accessTokens.ts';
-import { type TransactionSettings, toStatement } from '../../token/settings.ts';
+} from '../database/driver/driver.ts';
+import { evictPoolOf } from '../database/pool/pools.ts';
+import { rollBack } from '../database/pool/transactions.ts';
+import { isCollision, isMigratedMeanwhile, isReadOnly } from '../database/pool/unavailable.ts';
+import type { AccessToken } from '../token/accessTokens.ts';
+import { type TransactionSettings, toStatement } from '../token/settings.ts';
 import {
   allOf,
   publishStatement,
@@ -23,9 +23,7 @@ import {
   queryOnce,
   queryUncommitted,
   type Uncommitted,
-} from '../../token/transaction.ts';
-import { limitExceeded } from '../document/limitExceeded.ts';
-import type { QueryTarget, RanStatement } from './operation.ts';
+} from '../token/transaction.ts';
 
 type StatementsOptions = {
   /** The token whose claims the settings are; null without claims, and then without statements. */
@@ -443,33 +441,12 @@ function pipelined<T>(client: PoolClient, queue: () => T): T {
   }
 }
 
-/** Row counter with a limit: throws when the rows exceed it. */
-export function createRowCounter(max: number) {
-  let rows = 0;
-  return (more: number) => {
-    rows += more;
-    if (rows > max) throw limitExceeded('rows', max);
-  };
-}
+/** The pool that a statement runs on, and the LSN check before it. */
+export type QueryTarget = {
+  readonly pool: Pool;
+  /** Runs before each transaction; if it fails, the transaction does not run. */
+  readonly lsnCheck: Precondition | null;
+};
 
-/** Whether an answer, in JSON, has more rows: the objects in the lists of its data. */
-export function hasMoreRows(answer: string, max: number): boolean {
-  if (answer.length < max * '{"a":1},'.length) return false;
-  return looksLikeMoreRows(answer, max) && rowsOf(JSON.parse(answer).data) > max;
-}
-
-/** A fast upper bound: counts every possible beginning of a row, even inside texts and errors. */
-function looksLikeMoreRows(answer: string, max: number): boolean {
-  let rows = 0;
-  for (let at = answer.indexOf('{', 1); at !== -1 && rows <= max; at = answer.indexOf('{', at + 1)) {
-    const before = answer[at - 1];
-    if (before === '[' || before === ',') rows++;
-  }
-  return rows > max;
-}
-
-function rowsOf(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const inner = Object.values(value).reduce<number>((rows, item) => rows + rowsOf(item), 0);
-  return inner + (Array.isArray(value) ? value.length : 0);
-}
+/** A statement that was run, and its duration, the wait for a connection included. */
+export type RanStatement = { readonly text: string; readonly durationMs: number };

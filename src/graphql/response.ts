@@ -1,18 +1,17 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
 import { GraphQLError, type GraphQLSchema } from 'postgraphile/graphql';
-import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
-import type { Config } from '../../config.ts';
-import { hasMoved, isRetryable, logUnavailable } from '../../database/pool/unavailable.ts';
-import { chooseEncoding, createEncoder, type Encoded } from '../../http/compression.ts';
-import { requestIdOf } from '../../http/middleware.ts';
-import type { Log } from '../../log.ts';
-import { fieldsOf } from '../../observability/requestFields.ts';
-import { type Bearer, bearerChallenge, bearerProblems, InvalidTokenError } from '../../token/accessTokens.ts';
-import { DocumentError } from '../document/documentError.ts';
-import { limitExceeded } from '../document/limitExceeded.ts';
-import { errorCodes, movedMessage, presentError } from '../errors.ts';
-import { type Answer, toBody } from '../execution/answer.ts';
+import type { ConstraintRules } from '../../plugins/constraintRules.ts';
+import type { Config } from '../config.ts';
+import { hasMoved, isRetryable, logUnavailable } from '../database/pool/unavailable.ts';
+import { chooseEncoding, createEncoder, type Encoded } from '../http/compression.ts';
+import { requestIdOf } from '../http/middleware.ts';
+import type { Log } from '../log.ts';
+import { fieldsOf } from '../observability/requestFields.ts';
+import { type Bearer, bearerChallenge, bearerProblems, InvalidTokenError } from '../token/accessTokens.ts';
+import { type Answer, toBody } from './answer.ts';
+import { DocumentError, limitExceeded } from './document/documentError.ts';
+import { errorCodes, movedMessage, presentError } from './errors.ts';
 import { RequestError } from './request.ts';
 
 /** Sends answers and refusals, in the media type and encoding that the client asks for. */

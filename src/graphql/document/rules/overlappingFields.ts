@@ -19,7 +19,7 @@ import {
   type ValueNode,
   visit,
 } from 'postgraphile/graphql';
-import { fieldOf } from './measureOperations.ts';
+import { fieldOf } from '../measureOperations.ts';
 
 /**
  * Field Selection Merging (GraphQL section 5.3.2) by response path instead of by pairs of fields.

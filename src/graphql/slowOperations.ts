@@ -1,11 +1,12 @@
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
-import type { Log } from '../../log.ts';
-import { isDue } from '../../observability/requestFields.ts';
-import type { TransactionSettings } from '../../token/settings.ts';
-import { queryOnce } from '../../token/transaction.ts';
-import { documentWithoutValues, sqlWithoutValues } from './answer.ts';
-import type { Operation, RanStatement } from './operation.ts';
+import { type DocumentNode, Kind, print, visit } from 'postgraphile/graphql';
+import type { Log } from '../log.ts';
+import { isDue } from '../observability/requestFields.ts';
+import type { TransactionSettings } from '../token/settings.ts';
+import { queryOnce } from '../token/transaction.ts';
+import type { Operation } from './operation.ts';
+import type { RanStatement } from './statements.ts';
 
 type OperationStats = {
   readonly durationMs: number;
@@ -83,3 +84,37 @@ function planWithoutValues(line: string): string {
   const [, indentation = '', node = '', cost = ''] = /^(\s*)(.*?)(\s+\(cost=.*\))?$/.exec(line) ?? [];
   return indentation + sqlWithoutValues(node) + cost;
 }
+
+/** A readable length of a log line. */
+export const maxCharacters = 4000;
+
+/** Redaction: only the document's names, no literal, default, comment or client-chosen alias. */
+export function documentWithoutValues(document: DocumentNode): string {
+  const outline = visit(document, {
+    Field: ({ alias: _alias, ...field }) => field,
+    VariableDefinition: ({ defaultValue: _value, ...definition }) => definition,
+    Argument: (argument) => ({ ...argument, value: argument.value.kind === Kind.VARIABLE ? argument.value : blank }),
+  });
+  return shortened(print(outline).replace(/\s+/g, ' '));
+}
+
+export const blank = { kind: Kind.ENUM, value: '_' } as const;
+
+/** Redaction: SQL, or a plan of it, with `?` for each literal; parameters keep their numbers. */
+export function sqlWithoutValues(sql: string): string {
+  return shortened(
+    sql
+      .replace(tokens, (token, literal) => (literal === undefined ? token : '?'))
+      .replace(/\s+/g, ' ')
+      .trim(),
+  );
+}
+
+/**
+ * Names, parameters and parts of a plan, which stay; then literals: texts and numbers.
+ * Dollar-quoted texts and a text without an end match, too.
+ */
+export const tokens =
+  /"(?:[^"]|"")*"|\$\d+|\b(?:Init|Sub)Plan \d+|\b(?!e')[a-z_]\w*|(e?'(?:[^'\\]|''|\\.)*(?:'|$)|\$(\w*)\$[\s\S]*?(?:\$\2\$|$)|\d[\d.]*(?:e[+-]?\d+)?)/gi;
+
+export const shortened = (text: string) => (text.length > maxCharacters ? `${text.slice(0, maxCharacters)}…` : text);

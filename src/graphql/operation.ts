@@ -8,11 +8,53 @@ import {
   type OperationDefinitionNode,
   type SelectionNode,
 } from 'postgraphile/graphql';
-import type { PreparedDocument } from '../document/document.ts';
-import type { Operation } from './operation.ts';
+import type { RequestId } from '../observability/requestFields.ts';
+import type { RequiredLsns } from '../replica/watchReplica.ts';
+import type { AccessToken } from '../token/accessTokens.ts';
+import type { QueryCost } from './document/arguments.ts';
+import type { PreparedDocument } from './document/document.ts';
+import { planningMs } from './document/measureOperations.ts';
+import type { IdempotencyKey } from './request.ts';
+
+/** A validated operation: document, variables and arguments. */
+export type Operation = {
+  readonly prepared: PreparedDocument;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** The variables in the types that the operation declares, with its defaults. */
+  readonly coerced: Readonly<Record<string, unknown>>;
+  /** Null under public introspection only. */
+  readonly token: AccessToken | null;
+  readonly requestId: RequestId;
+  /** Query cost, if every page is full. */
+  readonly cost: QueryCost;
+  /** How many rows its mutations get in lists. */
+  readonly writtenRows: number;
+  /** Minimum LSNs of a replica that may answer; null when only the primary may. */
+  readonly replicaLsns: RequiredLsns | null;
+  /** The key of a mutation that is executed once, however often it is sent. */
+  readonly idempotencyKey?: IdempotencyKey | null;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+};
+
+export const isQueryOf = ({ operation }: PreparedDocument) => operation.operation === 'query';
+
+/**
+ * Planning takes longer with more objects, the answer with more rows and values, a sync with more rows.
+ *
+ * @param maxPlanningMs a neighbour's request waits as long for one plan at each of its steps, of which there are three
+ */
+export function isExpensive({ prepared, cost, writtenRows }: Operation, maxPlanningMs = 20): boolean {
+  const { size } = prepared;
+  if (size.fields > 200 || planningMs(size, !isQueryOf(prepared)) > maxPlanningMs) return true;
+  return cost.rows > 3000 || cost.values > 5000 || writtenRows > maxWrittenRows;
+}
+
+/** Sealing and answering 1,000 rows of a sync takes tens of milliseconds. */
+const maxWrittenRows = 100;
 
 /** A field of a mutation as an operation of its own, and the key of its answer. */
-export type MutationField = { readonly key: string; readonly requested: Operation };
+type MutationField = { readonly key: string; readonly requested: Operation };
 
 /**
  * The fields of a mutation in their order, each as an operation of its own.

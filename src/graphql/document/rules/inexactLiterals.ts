@@ -13,9 +13,8 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
-import { isExactNumber, mayBeInexact } from '../../../plugins/isExactNumber.ts';
-import { argumentOf } from './argumentOf.ts';
-import { ErrorList, shortened } from './documentError.ts';
+import { isExactNumber, mayBeInexact } from '../../../../plugins/isExactNumber.ts';
+import { ErrorList, shortened } from '../documentError.ts';
 
 /**
  * Rejects literals that would become another number, even in JSON.
@@ -74,4 +73,20 @@ export function inexact(message: string, extensions: GraphQLErrorExtensions, nod
     nodes: node ?? null,
     extensions: { code: 'BAD_USER_INPUT', ...extensions },
   });
+}
+
+/** The first argument in which a document uses a variable. */
+export function argumentOf(variable: string, document: DocumentNode): string | undefined {
+  let argument: string | undefined;
+  let found: string | undefined;
+  visit(document, {
+    VariableDefinition: () => false,
+    Argument({ name }) {
+      argument = name.value;
+    },
+    Variable({ name }) {
+      if (name.value === variable) found ??= argument;
+    },
+  });
+  return found;
 }

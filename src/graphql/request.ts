@@ -1,13 +1,12 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'postgraphile/graphql';
-import { isExactNumber } from '../../../plugins/isExactNumber.ts';
-import { refusal } from '../../../plugins/refusal.ts';
-import { decodeUtf8, isJson, type JsonWeight } from '../../http/requestBody.ts';
-import type { PreparedDocument } from '../document/document.ts';
-import { DocumentError } from '../document/documentError.ts';
-import { withoutPrefix } from '../document/storedOperations.ts';
-import { type ErrorCode, errorCodes } from '../errors.ts';
+import { isExactNumber } from '../../plugins/isExactNumber.ts';
+import { refusal } from '../../plugins/refusal.ts';
+import { decodeUtf8, isJson, type JsonWeight } from '../http/requestBody.ts';
+import type { PreparedDocument } from './document/document.ts';
+import { DocumentError } from './document/documentError.ts';
+import { type ErrorCode, errorCodes } from './errors.ts';
 
 /** The parameters of a GraphQL-over-HTTP request; a document, its id, or both. */
 export type GraphqlRequest = {
@@ -264,3 +263,6 @@ export function readIdempotencyKey(
   const asked = [query, operation.name?.value, Object.fromEntries(declared ?? [])];
   return { key, requestHash: hash('sha256', JSON.stringify(asked)) };
 }
+
+/** GraphQL over HTTP, appendix A: `sha256:` in front of an id only names its kind. */
+export const withoutPrefix = (id: string) => id.replace(/^sha256:/, '');
