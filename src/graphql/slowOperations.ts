@@ -1,12 +1,18 @@
 import { hash } from 'node:crypto';
 import type { Pool } from 'pg';
 import { type DocumentNode, Kind, print, visit } from 'postgraphile/graphql';
+import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
 import { isDue } from '../observability/requestFields.ts';
 import type { TransactionSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
 import type { Operation } from './operation.ts';
 import type { RanStatement } from './statements.ts';
+
+type SlowOperationsOptions = { readonly config: Pick<Config, 'slowMs'>; readonly pool: Pool; readonly log: Log };
+
+/** Reports an operation that was executed, if it was slow or has failed. */
+export type ReportSlowOperation = (operation: Operation, stats: OperationStats) => void;
 
 type OperationStats = {
   readonly durationMs: number;
@@ -21,13 +27,10 @@ type OperationStats = {
  * Slow-query log: operations that were slow, or failed by a fault of ours.
  * It has the document, its SQL, and PostgreSQL's plan of the slowest statement, all without values.
  */
-export function createSlowOperations({ pool, slowMs, log }: { pool: Pool; slowMs: number; log: Log }) {
+export function createSlowOperations({ config: { slowMs }, pool, log }: SlowOperationsOptions): ReportSlowOperation {
   const explain = createExplain(pool, log);
 
-  return (
-    { prepared, token, requestId }: Operation,
-    { durationMs, planningMs, code, wasUnavailable, ran, settings }: OperationStats,
-  ): void => {
+  return ({ prepared, token, requestId }, { durationMs, planningMs, code, wasUnavailable, ran, settings }) => {
     const hasFailed = code === 'INTERNAL' || code === 'TIMEOUT';
     if (wasUnavailable || (durationMs < slowMs && !hasFailed) || !isDue(log, 'slow operations', maxPerMinute)) return;
     const report = async () => {

@@ -25,7 +25,8 @@ import {
   type Uncommitted,
 } from '../token/transaction.ts';
 
-type StatementsOptions = {
+/** What statements run for, and what is called about them. */
+export interface StatementsOptions {
   /** The token whose claims the settings are; null without claims, and then without statements. */
   readonly token: AccessToken | null;
   /** Aborts when the client goes away, and with it the statement. */
@@ -36,11 +37,11 @@ type StatementsOptions = {
   readonly transaction: Transaction | null;
   readonly isQuery: boolean;
   /** Called at the first statement: how many the plan has, if that is known. */
-  readonly statementCount: () => number | undefined;
+  statementCount(): number | undefined;
   /** Called after each statement, also when it failed. */
-  readonly onRan: (statement: RanStatement) => void;
-  readonly onFailed: (error: unknown) => void;
-};
+  onRan(statement: RanStatement): void;
+  onFailed(error: unknown): void;
+}
 
 /**
  * How one operation, or one field of a mutation, reaches the database.
@@ -48,15 +49,10 @@ type StatementsOptions = {
  * together when its answer is known. A statement that collided with another transaction is retried once.
  */
 export class Statements {
-  /** For Grafast: its statements are those of the plan, and what plans ask besides. */
-  readonly withPgClient: WithPgClient = this.#clientOf('Grafast');
-  /** For a compiled run: what its plan asks besides its statements. */
-  readonly withPgClientBeside: WithPgClient = this.#clientOf('plan beside');
-
   readonly #target: QueryTarget;
   readonly #options: StatementsOptions;
-  readonly #failed: Failed[] = [];
-  #isAgain = false;
+  readonly #failed: FailedStatement[] = [];
+  #isUndone = false;
   #snapshot: Transaction | null = null;
   #writing: Writing | null;
   /** Whether the transaction that writes has the token's check. */
@@ -78,30 +74,31 @@ export class Statements {
    * A statement that has failed and comes again with the same text and values then fails without being run. It would wait for its timeout
    * once more.
    */
-  async again(): Promise<void> {
-    this.#isAgain = true;
-    await this.#writing?.undo();
+  async undo(): Promise<void> {
+    this.#isUndone = true;
+    await this.#writing?.rollBack();
     if (this.#options.transaction) return;
     this.#writing = null;
     this.#isChecked = false;
   }
 
-  /** Keeps the changes of the mutation. Rejects if that fails. */
-  async keep(): Promise<void> {
-    await this.#writing?.keep();
+  /** Commits the changes of the mutation. Rejects if that fails. */
+  async commit(): Promise<void> {
+    await this.#writing?.commit();
   }
 
-  /** Ends it after its last statement, and undoes changes that were not kept. */
-  async end(): Promise<void> {
+  /** Ends it after its last statement, and rolls back changes that were not committed. */
+  async close(): Promise<void> {
     void this.#snapshot?.commit().catch(() => undefined);
-    if (!this.#options.transaction) await this.#writing?.undo();
+    if (!this.#options.transaction) await this.#writing?.rollBack();
   }
 
-  #clientOf(asker: Asker): WithPgClient {
+  /** Runs the statements of Grafast, or what the plan of a compiled run asks besides its statements. */
+  clientFor(source: StatementSource): WithPgClient {
     return async (settings, callback) =>
       callback({
         query: async (asked) => {
-          const rows = await this.#query(asker, settings as TransactionSettings, toNamed(asked));
+          const rows = await this.#query(source, settings as TransactionSettings, toNamed(asked));
           return { rows: rows as never, rowCount: rows.length, notices: [] };
         },
         withTransaction: () => {
@@ -112,33 +109,40 @@ export class Statements {
       });
   }
 
-  async #query(asker: Asker, settings: TransactionSettings, statement: Statement): Promise<readonly Row[]> {
+  async #query(source: StatementSource, settings: TransactionSettings, statement: Statement): Promise<readonly Row[]> {
     const failed = this.#failed;
-    const same = this.#isAgain ? failed.findIndex((each) => isSame(each.statement, statement)) : -1;
+    const same = this.#isUndone ? failed.findIndex((each) => isSame(each.statement, statement)) : -1;
     if (same !== -1) throw failed.splice(same, 1)[0]?.error;
     try {
-      const { rows } = await this.#runVerified(asker, settings, statement);
+      const { rows } = await this.#runVerified(source, settings, statement);
       return rows as readonly Row[];
     } catch (error) {
-      if (!this.#isAgain) failed.push({ statement, error });
+      if (!this.#isUndone) failed.push({ statement, error });
       throw error;
     }
   }
 
-  async #runVerified(asker: Asker, settings: TransactionSettings, statement: Statement): Promise<QueryResult> {
-    const { token, onRan, onFailed } = this.#options;
+  async #runVerified(
+    source: StatementSource,
+    settings: TransactionSettings,
+    statement: Statement,
+  ): Promise<QueryResult> {
+    const { token } = this.#options;
     const startedAt = performance.now();
     try {
-      if (!token) return await this.#run(asker, settings, statement, null);
-      const isRequired = this.#isFirstOfWriting(asker);
-      const result = await token.withTokenCheck((proof) => this.#run(asker, settings, statement, proof), isRequired);
+      if (!token) return await this.#run(source, settings, statement, null);
+      const isRequired = this.#isFirstOfWriting(source);
+      const result = await token.withTokenCheck(
+        (tokenCheck) => this.#run(source, settings, statement, tokenCheck),
+        isRequired,
+      );
       if (isRequired) this.#isChecked = true;
       return result;
     } catch (error) {
-      onFailed(error);
+      this.#options.onFailed(error);
       throw error;
     } finally {
-      onRan({ text: statement.text, durationMs: performance.now() - startedAt });
+      this.#options.onRan({ text: statement.text, durationMs: performance.now() - startedAt });
     }
   }
 
@@ -146,57 +150,58 @@ export class Statements {
    * Whether the statement needs the token's check in its transaction, whatever was checked before: a fence for writes.
    * A statement that failed took its check back with its savepoint.
    */
-  #isFirstOfWriting(asker: Asker): boolean {
+  #isFirstOfWriting(source: StatementSource): boolean {
     const { isQuery, transaction } = this.#options;
-    return !isQuery && transaction === null && asker !== 'plan beside' && !this.#isChecked;
+    return !isQuery && transaction === null && source !== 'side query' && !this.#isChecked;
   }
 
   #run(
-    asker: Asker,
+    source: StatementSource,
     settings: TransactionSettings,
     statement: Statement,
-    proof: Precondition | null,
+    tokenCheck: Precondition | null,
   ): Promise<QueryResult> {
-    const { isQuery, transaction, statementCount } = this.#options;
-    if (isQuery || (asker === 'plan beside' && !transaction)) return this.#read(settings, statement, proof);
-    const isSingle = asker === 'compiled run' && statementCount() === 1;
+    const { isQuery, transaction } = this.#options;
+    if (isQuery || (source === 'side query' && !transaction)) return this.#read(settings, statement, tokenCheck);
+    const isSingle = source === 'compiled run' && this.#options.statementCount() === 1;
     this.#writing ??= (isSingle ? createSingleWriting : createWriting)(this.#target.pool);
     const { run } = this.#writing;
-    return this.#withRetry((retrying) => run(statement, proof, { ...settings, ...retrying }));
+    return this.#withRetry(settings, (chosen) => run(statement, tokenCheck, chosen));
   }
 
-  #read(settings: TransactionSettings, statement: Statement, proof: Precondition | null): Promise<QueryResult> {
+  #read(settings: TransactionSettings, statement: Statement, tokenCheck: Precondition | null): Promise<QueryResult> {
     const { pool, lsnCheck } = this.#target;
-    const { isQuery, statementCount, signal } = this.#options;
-    if (isQuery && statementCount() !== 1) {
+    const { isQuery, signal } = this.#options;
+    if (isQuery && this.#options.statementCount() !== 1) {
       this.#snapshot ??= openSnapshot(this.#target, settings, signal);
-      return this.#snapshot.run(statement, proof);
+      return this.#snapshot.run(statement, tokenCheck);
     }
     // With an LSN check, the token was verified before.
-    const check = lsnCheck ?? proof;
-    return this.#withRetry((retrying) => queryOnce(pool, { ...settings, ...retrying }, statement, check, signal));
+    const check = lsnCheck ?? tokenCheck;
+    return this.#withRetry(settings, (chosen) => queryOnce(pool, chosen, statement, check, signal));
   }
 
   async #withRetry(
-    attempt: (retrying?: Pick<TransactionSettings, 'lock_timeout'>) => Promise<QueryResult>,
+    settings: TransactionSettings,
+    attempt: (settings: TransactionSettings) => Promise<QueryResult>,
   ): Promise<QueryResult> {
     try {
-      return await attempt();
+      return await attempt(settings);
     } catch (error) {
       // Nothing was changed. A query that collided on a replica goes to the primary.
       if (!isMigratedMeanwhile(error) && (this.#target.lsnCheck || !isCollision(error))) throw error;
       // After a deadlock, the other transaction gets the lock that was freed only if this one does not request it at once.
       await delay(backoffMs);
-      return attempt({ lock_timeout: this.#options.retryLockTimeout });
+      return attempt({ ...settings, lock_timeout: this.#options.retryLockTimeout });
     }
   }
 }
 
 /** The origin of a statement: a compiled run, Grafast, or a plan besides its own statements. */
-type Asker = 'compiled run' | 'Grafast' | 'plan beside';
+type StatementSource = 'compiled run' | 'Grafast' | 'side query';
 
 /** A statement that has failed. */
-type Failed = { readonly statement: Statement; readonly error: unknown };
+type FailedStatement = { readonly statement: Statement; readonly error: unknown };
 
 /** A text is no identity: with other values it is another statement. */
 const isSame = (one: Statement, other: Statement) =>
@@ -217,11 +222,11 @@ function toNamed({ text, values, name, arrayMode }: PgClientQuery): Statement {
 
 /** The writes of one mutation field: committed when its answer is known, or rolled back. */
 type Writing = {
-  run(statement: Statement, proof: Precondition | null, settings: TransactionSettings): Promise<QueryResult>;
+  run(statement: Statement, tokenCheck: Precondition | null, settings: TransactionSettings): Promise<QueryResult>;
   /** Rejects when PostgreSQL does not commit. */
-  keep(): Promise<void>;
-  /** Rolls back, so that {@link run} can start again. Does nothing after `keep`. */
-  undo(): Promise<void>;
+  commit(): Promise<void>;
+  /** After it, {@link run} can start again. Does nothing after `commit`. */
+  rollBack(): Promise<void>;
 };
 
 /**
@@ -231,23 +236,23 @@ type Writing = {
 function createSingleWriting(pool: Pool): Writing {
   let open: { readonly client: PoolClient; readonly transaction: Uncommitted } | null = null;
 
-  const end = async (isKept: boolean) => {
+  const end = async (isCommitted: boolean) => {
     if (!open) return;
     const { client, transaction } = open;
     open = null;
     try {
-      await (isKept ? transaction.commit() : transaction.rollBack());
+      await (isCommitted ? transaction.commit() : transaction.rollBack());
     } finally {
       client.release();
     }
   };
 
   return {
-    async run(statement, proof, settings) {
+    async run(statement, tokenCheck, settings) {
       if (open) throw new Error('A second statement of what was planned as one');
       const client = await pool.connect();
       try {
-        const transaction = await queryUncommitted(client, settings, statement, proof);
+        const transaction = await queryUncommitted(client, settings, statement, tokenCheck);
         open = { client, transaction };
         return transaction.result;
       } catch (error) {
@@ -255,8 +260,8 @@ function createSingleWriting(pool: Pool): Writing {
         throw error;
       }
     },
-    keep: () => end(true),
-    undo: () => end(false).catch(() => undefined),
+    commit: () => end(true),
+    rollBack: () => end(false).catch(() => undefined),
   };
 }
 
@@ -269,23 +274,23 @@ function createWriting(pool: Pool): Writing {
     if (ended) await ending(ended);
   };
   return {
-    run(statement, proof, settings) {
+    run(statement, tokenCheck, settings) {
       transaction ??= openWriting({ pool, lsnCheck: null }, settings);
-      return transaction.run(statement, proof);
+      return transaction.run(statement, tokenCheck);
     },
-    keep: () => end((ended) => ended.commit()),
-    undo: () => end((ended) => ended.rollBack()),
+    commit: () => end((ended) => ended.commit()),
+    rollBack: () => end((ended) => ended.rollBack()),
   };
 }
 
-/** Writes within the transaction of the whole operation, which commits or rolls back what was kept. */
+/** Writes of a field within the transaction of the whole operation, which commits or rolls back all of them. */
 function createWritingWithin(transaction: Transaction): Writing {
-  transaction.mark();
+  transaction.beginField();
   return {
-    run: (statement, proof) => transaction.run(statement, proof),
-    keep: () => Promise.resolve(),
+    run: (statement, tokenCheck) => transaction.run(statement, tokenCheck),
+    commit: () => Promise.resolve(),
     // A lost connection has rolled back everything.
-    undo: () => transaction.undo().catch(() => undefined),
+    rollBack: () => transaction.undoField().catch(() => undefined),
   };
 }
 
@@ -315,8 +320,8 @@ export class Transaction {
   #timeout: unknown = null;
   /** Ends the savepoints of the previous statement. */
   #ending = '';
-  /** Whether the mark is to be set, is set, or neither. */
-  #marking: 'due' | 'done' | null = null;
+  /** Of the savepoint before a mutation's field: `due` with its next statement. Null without such a field. */
+  #fieldSavepoint: 'due' | 'set' | null = null;
 
   constructor({ pool, lsnCheck }: QueryTarget, settings: TransactionSettings, signal: AbortSignal, writes: boolean) {
     this.#lsnCheck = lsnCheck;
@@ -330,31 +335,31 @@ export class Transaction {
   /**
    * Runs the statements one after the other.
    *
-   * @param proof runs before the statement, which does not run if the proof fails
+   * @param tokenCheck runs before the statement, which does not run if the tokenCheck fails
    */
-  run(statement: Statement, proof: Precondition | null): Promise<QueryResult> {
+  run(statement: Statement, tokenCheck: Precondition | null): Promise<QueryResult> {
     const runNext = async () => {
       // Otherwise twenty statements would take twenty times as long.
       if (this.#timeout) throw this.#timeout;
       const client = await this.#connected;
-      return cancellable(client, this.#signal, () => this.#runNow(client, statement, proof));
+      return cancellable(client, this.#signal, () => this.#runNow(client, statement, tokenCheck));
     };
     const result = this.#previous.then(runNext, runNext);
     this.#previous = result;
     return result;
   }
 
-  /** Where {@link undo} goes back to. */
-  mark(): void {
-    this.#marking = 'due';
+  /** Begins a field of a mutation, which {@link undoField} can undo. */
+  beginField(): void {
+    this.#fieldSavepoint = 'due';
   }
 
-  /** Undoes everything since the mark, which stays. */
-  async undo(): Promise<void> {
+  /** Undoes the field that has begun, so that it can be executed anew. */
+  async undoField(): Promise<void> {
     await Promise.allSettled([this.#previous]);
-    if (this.#marking !== 'done') return;
+    if (this.#fieldSavepoint !== 'set') return;
     this.#ending = '';
-    await (await this.#connected).query('rollback to savepoint mark');
+    await (await this.#connected).query('rollback to savepoint field');
   }
 
   /** Runs one more statement, if there is one, and commits with it; if either fails, nothing is changed. */
@@ -369,17 +374,17 @@ export class Transaction {
     return this.#end((client) => client.query('rollback')).catch(() => undefined);
   }
 
-  async #runNow(client: PoolClient, statement: Statement, proof: Precondition | null): Promise<QueryResult> {
-    const mark = this.#marking === 'due' ? 'savepoint mark; ' : '';
+  async #runNow(client: PoolClient, statement: Statement, tokenCheck: Precondition | null): Promise<QueryResult> {
+    const beginField = this.#fieldSavepoint === 'due' ? 'savepoint field; ' : '';
     const { result, all } = pipelined(client, () => {
       const opening = this.#isOpen ? [] : this.#open(client);
-      const before = [...opening, client.query(`${this.#ending}${mark}savepoint statement`)];
-      if (proof) before.push(this.#send(client, proof));
+      const before = [...opening, client.query(`${this.#ending}${beginField}savepoint statement`)];
+      if (tokenCheck) before.push(this.#send(client, tokenCheck));
       const result = this.#send(client, statement);
       return { result, all: [...before, result, client.query(this.#writes ? checkConstraints : release)] };
     });
     this.#ending = '';
-    if (mark) this.#marking = 'done';
+    if (beginField) this.#fieldSavepoint = 'set';
     const outcomes = await Promise.allSettled(all);
     const failure = outcomes.find((outcome) => outcome.status === 'rejected');
     if (failure) {

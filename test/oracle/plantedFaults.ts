@@ -197,14 +197,14 @@ const replay: readonly PlantedFault[] = [
     name: 'what one statement found answers another of the same text',
     file: 'src/graphql/statements.ts',
     from: `    try {
-      const { rows } = await this.#runVerified(asker, settings, statement);
+      const { rows } = await this.#runVerified(source, settings, statement);
       return rows as readonly Row[];
     } catch`,
     to: `    const recorded = ((failed as unknown as { recorded?: { text: string; rows: unknown }[] }).recorded ??= []);
     try {
-      const found = this.#isAgain ? recorded.findIndex(({ text }) => text === statement.text) : -1;
+      const found = this.#isUndone ? recorded.findIndex(({ text }) => text === statement.text) : -1;
       if (found !== -1) return recorded.splice(found, 1)[0]?.rows as readonly Row[];
-      const { rows } = await this.#runVerified(asker, settings, statement);
+      const { rows } = await this.#runVerified(source, settings, statement);
       recorded.push({ text: statement.text, rows });
       return rows as readonly Row[];
     } catch`,

@@ -5,19 +5,19 @@ const execution: readonly PlantedFault[] = [
   {
     name: 'the last field of a mutation is executed first',
     file: 'src/graphql/execute.ts',
-    from: `    for (const part of parts) {
-      const { data, ...failures } = await executePart(part, execution);
+    from: `    for (const { key, requested } of fields) {
+      const result = await this.#execute(key, requested);
       // If an answer is too long, it has no data in the end.
-      executed.push({`,
-    to: `    for (const part of [...parts].reverse()) {
-      const { data, ...failures } = await executePart(part, execution);
-      executed.unshift({`,
+      results.push(`,
+    to: `    for (const { key, requested } of [...fields].reverse()) {
+      const result = await this.#execute(key, requested);
+      results.unshift(`,
   },
   {
     name: 'a mutation in a statement of its own is not committed',
     file: 'src/graphql/statements.ts',
-    from: 'keep: () => end(true),',
-    to: 'keep: () => end(false),',
+    from: 'commit: () => end(true),',
+    to: 'commit: () => end(false),',
   },
   {
     name: 'an idempotency key answers another request',

@@ -32,9 +32,9 @@ export type OperationResult = { readonly data?: string | null; readonly errors?:
  * Grafast executes what cannot be compiled, and what has failed compiled: it reports an error with its path and place.
  */
 export async function executeCompiled(request: OperationRequest): Promise<OperationResult> {
-  const { schema, operation, variables, context, undo } = request;
+  const { schema, operation, variables, context } = request;
   const operations = operationsOf(schema);
-  const mayRunTwice = operation.operation === 'query' || (operation.operation === 'mutation' && undo);
+  const mayRunTwice = operation.operation === 'query' || (operation.operation === 'mutation' && request.undo);
   if (!operations || !mayRunTwice) return request.runGrafast({});
   let compiled = operations.find(operation, variables, context);
   if (!compiled) {
@@ -48,7 +48,7 @@ export async function executeCompiled(request: OperationRequest): Promise<Operat
   } catch (error) {
     if (error instanceof TooLongError) return { errors: [new GraphQLError(error.message, { originalError: error })] };
     failedRun.publish({ error });
-    await undo?.(error);
+    await request.undo?.(error);
     return request.runGrafast({});
   }
 }

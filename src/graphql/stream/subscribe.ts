@@ -2,7 +2,7 @@ import { setTimeout } from 'node:timers/promises';
 import type { OperationResult } from 'grafast-compile';
 import type { Pool } from 'pg';
 import type { WithPgClient } from 'postgraphile/@dataplan/pg';
-import { hookArgs, subscribe } from 'postgraphile/grafast';
+import { subscribe } from 'postgraphile/grafast';
 import { encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
 import { type FeedChange, readEnd, readFeed, startOf } from '../../../plugins/changeFeed.ts';
 import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
@@ -16,10 +16,10 @@ import { queryOnce } from '../../token/transaction.ts';
 import { toBody } from '../answer.ts';
 import { limitExceeded } from '../document/documentError.ts';
 import { presentError } from '../errors.ts';
-import { createContext, type ExecutionOptions, planInTurn } from '../execute.ts';
+import { createContext, type ExecutionOptions, planInTurn, toGrafastArgs } from '../execute.ts';
 import type { Operation } from '../operation.ts';
 import type { openEventStream } from '../response.ts';
-import { Statements } from '../statements.ts';
+import { Statements, type StatementsOptions } from '../statements.ts';
 import type { Feed } from './feed.ts';
 
 type Subscription = Operation & {
@@ -42,7 +42,7 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
   const inTurn = createTurns(maxEventsPerTurn);
 
   return async (subscription: Subscription, stream: EventStream): Promise<void> => {
-    const { prepared, variables, token, requestId, lastEventId, isLive } = subscription;
+    const { prepared, token, requestId, lastEventId, isLive } = subscription;
     const { signal } = stream;
     const reader = createReader(pool, subscription, signal, config.limits.rows);
     const cursors: string[] = [];
@@ -73,18 +73,8 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
       }
     }
 
-    const args = await hookArgs({
-      schema: prepared.schema,
-      resolvedPreset: graph.resolvedPreset,
-      document: prepared.document,
-      operationName: prepared.operation.name?.value,
-      variableValues: variables,
-      contextValue: { ...createContext(token.claims, secrets, null, config), followChanges },
-      outputDataAsString: true,
-      requestContext: { pgSettings: reader.pgSettings },
-    });
-    (args.contextValue as Grafast.Context).withPgClient = reader.withPgClient;
-
+    const context = { ...createContext(token.claims, secrets, null, config), followChanges };
+    const args = await toGrafastArgs(subscription, graph, context, reader.pgSettings, reader.withPgClient);
     const subscribed = await planInTurn(prepared, () => (signal.aborted ? null : subscribe(args)));
     if (!subscribed) return;
     const results = subscribed as AsyncGenerator<OperationResult> | OperationResult;
@@ -133,14 +123,18 @@ async function sendEvents(
 
 /** Reads the feed by the claims of the token. Each statement has its own transaction, since a stream has no end. */
 function createReader(pool: Pool, { token, requestId }: Subscription, signal: AbortSignal, maxRows: number) {
-  const withPgClient: WithPgClient = (asked, callback) =>
-    new Statements(
-      { pool, lsnCheck: null },
-      {
-        ...{ token, signal, retryLockTimeout: '0', transaction: null, isQuery: true, statementCount: () => 1 },
-        ...{ onRan: () => undefined, onFailed: () => undefined },
-      },
-    ).withPgClient(asked, callback);
+  const options: StatementsOptions = {
+    token,
+    signal,
+    retryLockTimeout: '0',
+    transaction: null,
+    isQuery: true,
+    statementCount: () => 1,
+    onRan: () => undefined,
+    onFailed: () => undefined,
+  };
+  const withPgClient: WithPgClient = (settings, callback) =>
+    new Statements({ pool, lsnCheck: null }, options).clientFor('Grafast')(settings, callback);
   return {
     organizationId: token.claims.organizationId,
     pgSettings: graphSettings(token.claims, requestId, maxRows),

@@ -58,13 +58,14 @@ async function startFollower(
 ) {
   const closing = new AbortController();
   const claims = { organizationId, applicationId, userId: null, grantId: '', clientId: '', scopes: ['app'] };
-  const { withPgClient } = new Statements(
+  const statements = new Statements(
     { pool, lsnCheck: null },
     {
       ...{ token: null, signal: closing.signal, retryLockTimeout: '0', transaction: null, isQuery: true },
       ...{ statementCount: () => 1, onRan: () => undefined, onFailed: () => undefined },
     },
   );
+  const withPgClient = statements.clientFor('Grafast');
   const reader = {
     organizationId,
     pgSettings: graphSettings(claims as never, noRequest, 1000),
