@@ -8,7 +8,7 @@ import { lambda, list } from 'postgraphile/grafast';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 import { wrapPlans } from 'postgraphile/utils';
 import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
-import { selectOf } from './selectOf.ts';
+import { selectOf } from './internals.ts';
 
 /**
  * Keyset pagination of `User.accessibleUnits`, at a cost that does not grow with the grants.

@@ -10,10 +10,9 @@ import {
 } from 'postgraphile/grafast';
 import { parse } from 'postgraphile/graphql';
 import { extendSchema, gql } from 'postgraphile/utils';
+import type { Naming } from './ChangeNamingPlugin.ts';
 import { defaultPageSize } from './ConnectionArgumentsPlugin.ts';
-import { type CursorKeys, encodePosition } from './changeCursor.ts';
-import { type FeedChange, readEnd, readFeed, startOf } from './changeFeed.ts';
-import type { Naming } from './changeNaming.ts';
+import { type CursorKeys, encodePosition, type FeedChange, readEnd, readFeed, startOf } from './changeFeed.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 
 declare global {

@@ -9,8 +9,8 @@ import {
 import { type FieldArgs, lambda, type Step } from 'postgraphile/grafast';
 import type { GraphQLInputType } from 'postgraphile/graphql';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
-import { baseOf, withoutDomain } from './baseOf.ts';
-import { selectOf } from './selectOf.ts';
+import { selectOf } from './internals.ts';
+import { baseOf, withoutDomain } from './values.ts';
 
 /**
  * Filters from comments: `@filter names` on a column adds `names` to every connection of its table.

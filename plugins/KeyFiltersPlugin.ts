@@ -8,9 +8,9 @@ import {
 } from 'postgraphile/@dataplan/pg';
 import { type FieldArgs, lambda, type Step } from 'postgraphile/grafast';
 import { sql } from 'postgraphile/pg-sql2';
-import { baseOf } from './baseOf.ts';
 import { compositeNamed, inputOf } from './functions/inputOf.ts';
-import { selectOf } from './selectOf.ts';
+import { selectOf } from './internals.ts';
+import { baseOf } from './values.ts';
 
 /**
  * Filters by keys of several columns: `@filter beacons {BeaconInput}` in the comment of a unique constraint.

@@ -6,16 +6,19 @@ import {
   type PgResource,
   TYPES,
 } from 'postgraphile/@dataplan/pg';
-import { toBase64url } from './base64url.ts';
-import { baseOf } from './baseOf.ts';
-import { isUuid } from './isUuid.ts';
-import { isValueOf } from './isValueOf.ts';
+import { baseOf, isUuid, isValueOf } from './values.ts';
 
 declare global {
   namespace GraphileBuild {
     interface Build {
       nodeKeys: NodeKeys;
     }
+  }
+}
+
+declare module 'graphql' {
+  interface GraphQLSchemaExtensions {
+    nodeKeys: NodeKeys;
   }
 }
 
@@ -68,7 +71,10 @@ export const NodeIdPlugin: GraphileConfig.Plugin = {
         return _;
       },
 
-      GraphQLSchema: (schema, { nodeKeys }) => ({ ...schema, extensions: { ...schema.extensions, nodeKeys } }),
+      GraphQLSchema: (schema, { nodeKeys }) => ({
+        ...schema,
+        extensions: Object.assign({}, schema.extensions, { nodeKeys }),
+      }),
     },
   },
 };
@@ -190,3 +196,9 @@ function isPlain(codec: PgCodec): boolean {
   const base = baseOf(codec);
   return isEnumCodec(base) || (base.hasNaturalOrdering === true && base.name !== TYPES.interval.name);
 }
+
+/**
+ * Base64url of letters, digits and `.:_-`, in a quarter of the time that a Buffer takes.
+ * Their base64 never has `+` or `/`, only `=` at the end.
+ */
+export const toBase64url = (text: string): string => btoa(text).slice(0, Math.ceil((text.length * 4) / 3));

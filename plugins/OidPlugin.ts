@@ -1,5 +1,5 @@
 import { TYPES } from 'postgraphile/@dataplan/pg';
-import { baseOf, codecOfScalar } from './baseOf.ts';
+import { baseOf, codecOfScalar } from './values.ts';
 
 /**
  * Object identifiers of PostgreSQL, which have 32 bits and no sign.

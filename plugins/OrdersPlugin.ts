@@ -8,7 +8,7 @@ import {
 } from 'postgraphile/@dataplan/pg';
 import type { PgAttribute, PgIndex } from 'postgraphile/graphile-build-pg/pg-introspection';
 import { sql } from 'postgraphile/pg-sql2';
-import { baseOf, withoutDomain } from './baseOf.ts';
+import { baseOf, withoutDomain } from './values.ts';
 
 declare global {
   namespace DataplanPg {

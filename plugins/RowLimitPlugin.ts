@@ -1,7 +1,7 @@
 import type { PgSelectQueryBuilder } from 'postgraphile/@dataplan/pg';
 import { type ConnectionStep, context, lambda, list, type Step } from 'postgraphile/grafast';
 import { sql } from 'postgraphile/pg-sql2';
-import { selectOf } from './selectOf.ts';
+import { selectOf } from './internals.ts';
 
 /**
  * Row limit against the multiplication of nested pages, counted twice.

@@ -1,6 +1,12 @@
 import type { PgCodec, PgCodecRelation, PgCodecWithAttributes, PgResource } from 'postgraphile/@dataplan/pg';
 import { nodeTypes } from './NodeIdPlugin.ts';
 
+declare module 'graphql' {
+  interface GraphQLSchemaExtensions {
+    rowOrigins: () => RowOrigins;
+  }
+}
+
 /**
  * The origin of a type's objects: the table whose rows they are, by its name in PostgreSQL.
  * Columns of keys are without the tenant, as in a global id.
@@ -35,7 +41,9 @@ export const RowOriginsPlugin: GraphileConfig.Plugin = {
     hooks: {
       GraphQLSchema: (schema, build) => ({
         ...schema,
-        extensions: { ...schema.extensions, rowOrigins: () => rowOriginsOf(build as GraphileBuild.Build) },
+        extensions: Object.assign({}, schema.extensions, {
+          rowOrigins: () => rowOriginsOf(build as GraphileBuild.Build),
+        }),
       }),
     },
   },
@@ -57,7 +65,7 @@ function originOf(build: GraphileBuild.Build, codec: PgCodecWithAttributes, { un
   const { inflection } = build;
   const relations = Object.entries<PgCodecRelation>(build.input.pgRegistry.pgRelations[codec.name] ?? {});
   return {
-    relation: nameOf(codec),
+    relation: relationNameOf(codec),
     key: uniques.find(({ isPrimary }) => isPrimary)?.attributes ?? [],
     columns: new Map(
       Object.keys(codec.attributes).map((attributeName) => [
@@ -71,7 +79,7 @@ function originOf(build: GraphileBuild.Build, codec: PgCodecWithAttributes, { un
         .map(([relationName, { localAttributes, remoteAttributes, remoteResource }]) => [
           inflection.singleRelation({ registry: build.input.pgRegistry, codec, relationName } as never),
           {
-            relation: nameOf((remoteResource as PgResource).codec),
+            relation: relationNameOf((remoteResource as PgResource).codec),
             columns: localAttributes.map((local, index) => [local, remoteAttributes[index] as string] as const),
           },
         ]),
@@ -80,7 +88,7 @@ function originOf(build: GraphileBuild.Build, codec: PgCodecWithAttributes, { un
 }
 
 /** As a `regclass` is written. */
-function nameOf({ extensions }: PgCodec): string {
+function relationNameOf({ extensions }: PgCodec): string {
   const { schemaName, name } = extensions?.pg ?? {};
   return [schemaName, name].map((part) => `"${String(part).replaceAll('"', '""')}"`).join('.');
 }

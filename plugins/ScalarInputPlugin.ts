@@ -1,6 +1,6 @@
 import { type PgCodec, TYPES } from 'postgraphile/@dataplan/pg';
 import { GraphQLError, type GraphQLScalarTypeConfig, Kind, type ValueNode } from 'postgraphile/graphql';
-import { baseOf, codecOfScalar } from './baseOf.ts';
+import { baseOf, codecOfScalar } from './values.ts';
 
 /**
  * Input coercion of scalars that stand for a text: strings alone, and numbers where the type is one.

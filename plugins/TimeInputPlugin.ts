@@ -6,7 +6,7 @@ import {
   isListType,
   isScalarType,
 } from 'postgraphile/graphql';
-import { baseOf, codecOfScalar } from './baseOf.ts';
+import { baseOf, codecOfScalar } from './values.ts';
 
 /**
  * Input validation of dates and times: ISO 8601 alone.

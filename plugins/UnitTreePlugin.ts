@@ -1,8 +1,7 @@
 import type { PgSelectSingleStep } from 'postgraphile/@dataplan/pg';
 import type { Step } from 'postgraphile/grafast';
 import { wrapPlans } from 'postgraphile/utils';
-import { layersAbove } from './internals.ts';
-import { selectOf } from './selectOf.ts';
+import { layersAbove, selectOf } from './internals.ts';
 
 /** Levels of `children`, or of `parent`, that one statement reads. */
 const levelsPerStatement = 8;

@@ -1,11 +1,11 @@
 import { GraphQLString } from 'postgraphile/graphql';
 import { v7 as uuidv7 } from 'uuid';
-import type { Given, InputFromContext } from './functions/functionArguments.ts';
+import { findUserIds, problemOfToken, sealedToken } from './ExternalAuthenticationTokenPlugin.ts';
+import type { Given, InputFromContext } from './functions/FunctionArgumentsPlugin.ts';
 import { decodeNodeId } from './NodeIdPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';
-import { findUserIds, problemOfToken, sealedToken } from './sealedToken.ts';
-import { unusableIn } from './unusableIn.ts';
+import { unusableIn } from './values.ts';
 
 /**
  * `@param {ExternalAuthenticationToken}`: the service, which has the key, seals the client's token.

@@ -1,9 +1,9 @@
 import { context, type FieldArgs, lambda, list } from 'postgraphile/grafast';
 import { wrapPlans } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
+import { findUserIds, problemOfToken, sealedToken } from './ExternalAuthenticationTokenPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
-import { findUserIds, problemOfToken, sealedToken } from './sealedToken.ts';
-import { unusableIn } from './unusableIn.ts';
+import { unusableIn } from './values.ts';
 
 /**
  * `usersSync`: seals external authentication tokens, which the database must not see in clear.

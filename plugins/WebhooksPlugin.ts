@@ -4,10 +4,10 @@ import { context, lambda, list, type ObjectStep, type Step } from 'postgraphile/
 import { type GraphQLEnumType, GraphQLList, GraphQLNonNull, GraphQLString } from 'postgraphile/graphql';
 import { extendSchema, gql } from 'postgraphile/utils';
 import { v7 as uuidv7 } from 'uuid';
+import type { Naming } from './ChangeNamingPlugin.ts';
 import { type Change, presentChange } from './ChangesPlugin.ts';
 import { type FeedRow, toChange } from './changeFeed.ts';
-import type { Naming } from './changeNaming.ts';
-import type { InputFromContext } from './functions/functionArguments.ts';
+import type { InputFromContext } from './functions/FunctionArgumentsPlugin.ts';
 import { decodeNodeId } from './NodeIdPlugin.ts';
 import { assertScope } from './RootFieldsPlugin.ts';
 import { refusal } from './refusal.ts';

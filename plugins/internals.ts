@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { PgSelectStep } from 'postgraphile/@dataplan/pg';
-import type { Step } from 'postgraphile/grafast';
+import type { ConnectionStep, Step } from 'postgraphile/grafast';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import { type SQL, sql } from 'postgraphile/pg-sql2';
 
@@ -44,4 +44,9 @@ export function withPlanCache(
     operationOperationPlansCacheMaxLength: plansOfOperation,
   };
   return Object.create(schema, { extensions: { value: { ...schema.extensions, grafast } } });
+}
+
+/** The statement behind a connection that PostGraphile planned for a table or a function. */
+export function selectOf($connection: Step): PgSelectStep {
+  return ($connection as ConnectionStep<unknown>).getSubplan() as unknown as PgSelectStep;
 }

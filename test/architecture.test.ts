@@ -233,6 +233,10 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       'plugins/ConnectionsPlugin.ts',
       'throw new Error({resource.name}: "@connection {tag}" is not <type>.<field>|@where …|@description …`);',
     ],
+    [
+      'plugins/ExternalAuthenticationTokenPlugin.ts',
+      "text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',",
+    ],
     // Which tables the feed follows.
     [
       'plugins/FollowedTypesPlugin.ts',
@@ -246,24 +250,20 @@ test('no TypeScript decides about rows but by what a client has asked for', () =
       'plugins/NodeTypePlugin.ts',
       '$rows.where(sql {$rows.alias}.{sql.identifier(typeColumn)} = {sql.literal(value)});',
     ],
+    // What a function of SQL says that it raises, for the documentation.
+    [
+      'plugins/RaisedErrorsPlugin.ts',
+      "Array.from(withoutComments(text).matchAll(raise), ([, condition = '', options = '']) => {",
+    ],
+    ['plugins/RaisedErrorsPlugin.ts', 'readonly condition: string;'],
+    [
+      'plugins/RaisedErrorsPlugin.ts',
+      'return message === undefined ? [] : [{ condition, message, arguments: named.toSorted() }];',
+    ],
     ['plugins/RootFieldsPlugin.ts', '$rows.where(sql {$rows.alias}.id = (select {claim}));'],
     // The types of changes that a client has asked for.
     ['plugins/changeFeed.ts', 'where exists ('],
     ['plugins/changeFeed.ts', 'where wanted.relation = s.relation and wanted.type is not distinct from s.type)'],
-    // What a function of SQL says that it raises, for the documentation.
-    [
-      'plugins/raisedErrors.ts',
-      "Array.from(withoutComments(text).matchAll(raise), ([, condition = '', options = '']) => {",
-    ],
-    ['plugins/raisedErrors.ts', 'readonly condition: string;'],
-    [
-      'plugins/raisedErrors.ts',
-      'return message === undefined ? [] : [{ condition, message, arguments: named.toSorted() }];',
-    ],
-    [
-      'plugins/sealedToken.ts',
-      "text: 'select external_identifier, id from app_public.users where external_identifier = any ($1)',",
-    ],
     // Where PostgreSQL says that an error is.
     ['src/graphql/errors.ts', "const { where: context = '' } = error;"],
   ]);

@@ -10,7 +10,7 @@ import type { GraphQLOutputType } from 'postgraphile/graphql';
 import type { SQL } from 'postgraphile/pg-sql2';
 import { encodeNodeId } from '../NodeIdPlugin.ts';
 import { isComposite, typeNameOf } from './inputOf.ts';
-import { listOfArray, rowsOfArray } from './rowsOfArray.ts';
+import { listOfArray, rowsOfArray } from './SetofPlugin.ts';
 
 /**
  * Composite values within what a mutation returns, as columns of its one statement.

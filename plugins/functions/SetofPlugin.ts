@@ -1,7 +1,13 @@
-import { type PgResource, type PgSelectStep, sqlFromArgDigests } from 'postgraphile/@dataplan/pg';
+import {
+  type PgResource,
+  type PgSelectSingleStep,
+  type PgSelectStep,
+  sqlFromArgDigests,
+} from 'postgraphile/@dataplan/pg';
+import { lambda, type Step } from 'postgraphile/grafast';
 import { GraphQLList, getNullableType, isListType } from 'postgraphile/graphql';
-import { sql } from 'postgraphile/pg-sql2';
-import { listOfArray, rowsOfArray } from './rowsOfArray.ts';
+import { type SQL, sql } from 'postgraphile/pg-sql2';
+import { selectCell } from '../internals.ts';
 
 /**
  * A function that returns rows of a table (`returns setof app_public.units`) is a connection.
@@ -70,3 +76,26 @@ export const SetofPlugin: GraphileConfig.Plugin = {
 const hasKey = ({ uniques }: Pick<PgResource, 'uniques'>) => uniques.length > 0;
 
 const isQuery = ({ parameters, isMutation }: PgResource) => parameters !== undefined && !isMutation;
+
+const source = sql.identifier(Symbol('source'));
+
+/** The rows of an array, in which one row without values marks an array that is null: `unnest` alone makes of it an empty one. */
+export const rowsOfArray = (array: SQL): SQL =>
+  sql`(select ${array} as items offset 0) as ${source} cross join lateral unnest(coalesce(${source}.items, array_append(${source}.items, null)))`;
+
+/** The list of a statement over {@link rowsOfArray}; null when the array is. */
+export function listOfArray($rows: PgSelectStep): Step {
+  let mark: number;
+  const $list = lambda(
+    $rows.items() as Step<readonly (readonly unknown[])[]>,
+    (rows) => (rows[0]?.[mark] === 'true' ? null : rows),
+    true,
+  );
+  const listItem = ($item: Step) => {
+    const $row = $rows.listItem($item as never) as unknown as PgSelectSingleStep;
+    // Grafast adds no cell before the arguments of the field are known.
+    mark = selectCell($row.getClassStep(), sql`(${source}.items is null)::text`);
+    return $row;
+  };
+  return Object.assign($list, { listItem });
+}

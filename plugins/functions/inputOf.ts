@@ -1,10 +1,8 @@
-import type { PgCodec } from 'postgraphile/@dataplan/pg';
-import { GraphQLList, GraphQLNonNull } from 'postgraphile/graphql';
-import { baseOf } from '../baseOf.ts';
-import { unusableIn } from '../unusableIn.ts';
-import { type Input, InputError, nameOf } from './input.ts';
-import { nodeIdInput } from './nodeIdInput.ts';
-import { isJson, toJson } from './toJson.ts';
+import { type PgCodec, type PgCodecWithAttributes, type PgResource, TYPES } from 'postgraphile/@dataplan/pg';
+import { type GraphQLInputType, GraphQLList, GraphQLNonNull } from 'postgraphile/graphql';
+import { decodeNodeId, findNodeId, nodeTypes } from '../NodeIdPlugin.ts';
+import { refusal } from '../refusal.ts';
+import { baseOf, unusableIn } from '../values.ts';
 
 /** How many items a list may have: as many as a filter may have values. */
 const maxItems = 1000;
@@ -31,7 +29,7 @@ export function inputOf(
   if (typeName !== undefined) return namedInput(build, codec, typeName, owner);
   const row = rowOf(codec);
   const type = build.getGraphQLTypeByPgCodec(row, 'input') as Input['type'] | null;
-  if (!type) throw new Error(`${owner} is of a type that GraphQL does not have: ${nameOf(codec)}`);
+  if (!type) throw new Error(`${owner} is of a type that GraphQL does not have: ${nameInSql(codec)}`);
   return { type, read: row.attributes ? readObject(build, row) : readText };
 }
 
@@ -46,7 +44,7 @@ function namedInput(build: GraphileBuild.Build, codec: PgCodec, typeName: string
   if (!composite) throw new Error(`${owner} is said to be {${typeName}}, and there is no such type`);
   if (composite === rowOf(codec)) return inputOf(build, composite, undefined, owner);
   if (!isJson(codec)) {
-    throw new Error(`${owner} is said to be {${typeName}}, and is ${nameOf(codec)}: neither that type nor jsonb`);
+    throw new Error(`${owner} is said to be {${typeName}}, and is ${nameInSql(codec)}: neither that type nor jsonb`);
   }
   const { type, read } = inputOf(build, composite, undefined, owner);
   return { type, read: (value, path) => toJson(composite, read(value, path)) };
@@ -85,7 +83,7 @@ export function inputFieldsOf(build: GraphileBuild.Build, codec: PgCodec): Reado
   for (const [attribute, spec] of Object.entries(codec.attributes ?? {})) {
     const isGiven = build.behavior.pgCodecAttributeMatches([codec as never, attribute], 'attribute:input');
     if (!isGiven || spec.extensions?.isInsertable === false) continue;
-    const owner = `The attribute ${attribute} of ${nameOf(codec)}`;
+    const owner = `The attribute ${attribute} of ${nameInSql(codec)}`;
     const name = build.inflection.attribute({ attributeName: attribute, codec: codec as never });
     if (fields.has(name)) throw new Error(`${owner} has the same name in GraphQL as another: ${name}`);
     const { tags } = spec.extensions ?? {};
@@ -94,7 +92,7 @@ export function inputFieldsOf(build: GraphileBuild.Build, codec: PgCodec): Reado
     const input = inputOf(build, spec.codec as PgCodec, typeNameOf(tags?.type, owner), owner);
     fields.set(name, { attribute, input, isRequired, description: spec.description });
   }
-  if (fields.size === 0) throw new Error(`${nameOf(codec)} has no attribute that a client could give`);
+  if (fields.size === 0) throw new Error(`${nameInSql(codec)} has no attribute that a client could give`);
   fieldsOfCodecs.set(codec, fields);
   return fields;
 }
@@ -142,3 +140,81 @@ function readText(value: unknown, path: string): unknown {
 
 /** For a domain over a composite type, that type. */
 const rowOf = (codec: PgCodec): PgCodec => (codec.attributes ? baseOf(codec) : codec);
+
+/**
+ * Global ids in place of a table's keys: of a type, or of any type of an interface.
+ * A key of several columns is a composite type of these. Null when no type of nodes has this name.
+ *
+ * @throws when the key is not of the type `codec`
+ */
+function nodeIdInput(build: GraphileBuild.Build, codec: PgCodec, typeName: string, owner: string): Input | null {
+  const { nodeKeys } = build;
+  const types = typesNamed(build, typeName);
+  const keys = types[0] === undefined ? undefined : nodeKeys.get(types[0]);
+  if (!keys) return null;
+  const attributes = Object.entries(codec.attributes ?? {});
+  const parts = codec.attributes ? attributes.map(([, attribute]) => attribute.codec as PgCodec) : [codec];
+  if (keys.length !== parts.length || !keys.every((key, index) => baseOf(key) === baseOf(parts[index] ?? key))) {
+    const columns = keys.map(nameInSql).join(' and ');
+    throw new Error(`${owner} is ${nameInSql(codec)}, and cannot be the id of a ${typeName}, whose key is ${columns}`);
+  }
+  const read = (id: unknown, path: string) => {
+    const [type = '', ...key] = findNodeId(nodeKeys, id) ?? [];
+    if (types.includes(type))
+      return codec.attributes ? Object.fromEntries(attributes.map(([name], index) => [name, key[index]])) : key[0];
+    // `id` selects the row to work on, so an id of another type is one that finds no row.
+    if (path === 'id' && decodeNodeId(id)) throw refusal('NOT_FOUND', `There is no such ${wordsOf(typeName)}.`);
+    throw new InputError(`${path} is not the id of a ${typeName}.`);
+  };
+  return { type: build.graphql.GraphQLID, read };
+}
+
+const wordsOf = (typeName: string) => typeName.replaceAll(/\B[A-Z]/g, ' $&').toLowerCase();
+
+/** The type of that name, or those of the interface. */
+function typesNamed(build: GraphileBuild.Build, typeName: string): readonly string[] {
+  if (build.nodeKeys.has(typeName)) return [typeName];
+  const codecs = Object.values(build.pgResources).map(({ codec }) => codec);
+  const table = codecs.find(
+    (codec) =>
+      codec.attributes && !codec.isAnonymous && build.inflection.tableType(codec as PgCodecWithAttributes) === typeName,
+  );
+  return table ? nodeTypes(build, table) : [];
+}
+
+export const isJson = (codec: PgCodec) => [TYPES.json, TYPES.jsonb].includes(baseOf(codec) as typeof TYPES.json);
+
+/** Makes a value one for `jsonb_populate_record`, in place: leaves out what was not given. */
+function toJson(codec: PgCodec, value: unknown): unknown {
+  if (value === null) return null;
+  const { arrayOfCodec, attributes } = codec;
+  if (arrayOfCodec) return (value as readonly unknown[]).map((item) => toJson(arrayOfCodec, item));
+  if (attributes) {
+    const row = value as Record<string, unknown>;
+    for (const name in row) row[name] = toJson(attributes[name]?.codec as PgCodec, row[name]);
+    return row;
+  }
+  return isJson(codec) || typeof value === 'number' || typeof value === 'boolean' ? value : codec.toPg(value);
+}
+
+/** How clients give a value of a PostgreSQL type, and how it is converted. */
+type Input = {
+  /** The type without the `!` of a required one. */
+  readonly type: GraphQLInputType;
+  /**
+   * Converts a value, not null, to the form for the codec of its type.
+   *
+   * @param path names the value in a message: `visits[3].note`
+   * @throws {InputError}
+   */
+  readonly read: (value: unknown, path: string) => unknown;
+};
+
+/** A value of the right GraphQL type that cannot be used. The message is for the client. */
+export class InputError extends Error {
+  override name = 'InputError';
+}
+
+/** The name in SQL. */
+export const nameInSql = ({ extensions, name }: Pick<PgCodec | PgResource, 'extensions' | 'name'>): string =>
+  extensions?.pg ? `${extensions.pg.schemaName}.${extensions.pg.name}` : name;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
-import { isUuid } from '../../plugins/isUuid.ts';
 import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
+import { isUuid } from '../../plugins/values.ts';
 import { isStalePlan } from '../database/driver/driver.ts';
 import { isMigratedMeanwhile } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';

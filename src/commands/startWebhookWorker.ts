@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Naming } from '../../plugins/changeNaming.ts';
+import type { Naming } from '../../plugins/ChangeNamingPlugin.ts';
 import { type Config, ConfigError, requireSetting } from '../config.ts';
 import { createSecrets } from '../crypto/secrets.ts';
 import { findMigrationProblem } from '../database/migrations/migrate.ts';

@@ -18,8 +18,8 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
-import { baseOf } from '../../plugins/baseOf.ts';
-import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/constraintRules.ts';
+import { type ConstraintRules, columnKey, ruleKey } from '../../plugins/ConstraintRulesPlugin.ts';
+import { baseOf } from '../../plugins/values.ts';
 import { isStalePlan } from '../database/driver/driver.ts';
 import { isUnavailable, logUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';

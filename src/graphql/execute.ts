@@ -14,7 +14,6 @@ import {
   type GraphQLSchema,
   type OperationDefinitionNode,
 } from 'postgraphile/graphql';
-import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import { countStatements } from '../../plugins/StatementCountPlugin.ts';
 import type { Config } from '../config.ts';
 import type { Secrets } from '../crypto/secrets.ts';
@@ -270,7 +269,7 @@ class Attempt implements OperationRequest, StatementsOptions {
     const errors = found.map((error) => (error.originalError instanceof TooLongError ? tooLong : error));
     const { requestId } = this.#requested;
     const isOutdated = await hasOutdated(errors, pool, graph);
-    const rules = graph.schema.extensions.constraintRules as ConstraintRules;
+    const rules = graph.schema.extensions.constraintRules;
     const context = { requestId, operation: this.#requested, rules, log, isOutdated };
     const isStale = isOutdated || errors.some((error) => isStalePlan(rootOf(error)));
     return { presented: errors.map((error) => presentError(error, context)), errors, isStale };

@@ -1,8 +1,8 @@
 import { hash, randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'postgraphile/graphql';
-import { isExactNumber } from '../../plugins/isExactNumber.ts';
 import { refusal } from '../../plugins/refusal.ts';
+import { isExactNumber } from '../../plugins/values.ts';
 import { decodeUtf8, isJson, type JsonWeight } from '../http/requestBody.ts';
 import type { PreparedDocument } from './document/document.ts';
 import { DocumentError } from './document/documentError.ts';

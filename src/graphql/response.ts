@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Negotiator from 'negotiator';
 import { GraphQLError, type GraphQLSchema } from 'postgraphile/graphql';
-import type { ConstraintRules } from '../../plugins/constraintRules.ts';
 import type { Config } from '../config.ts';
 import { hasMoved, isRetryable, logUnavailable } from '../database/pool/unavailable.ts';
 import { chooseEncoding, createEncoder, type Encoded } from '../http/compression.ts';
@@ -16,7 +15,7 @@ import { RequestError } from './request.ts';
 
 /** Sends answers and refusals, in the media type and encoding that the client asks for. */
 export function createAnswerSender({ extensions }: GraphQLSchema, config: Config, log: Log) {
-  const rules = extensions.constraintRules as ConstraintRules;
+  const rules = extensions.constraintRules;
   const encode = createEncoder();
 
   /**

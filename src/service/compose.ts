@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import type { GraphQLSchema } from 'postgraphile/graphql';
-import type { Naming } from '../../plugins/changeNaming.ts';
+import type { Naming } from '../../plugins/ChangeNamingPlugin.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { createAuthzenEndpoints, createMetadataRouter } from '../authzen/endpoint.ts';
 import type { Config } from '../config.ts';
@@ -77,7 +77,7 @@ export async function composeApp(context: AppDependencies) {
   if (feedLag) context.metrics.watchFeedLag(feedLag.get);
 
   let { schema, ahead } = first;
-  const webhooks = sendWebhooks(context, secrets, () => schema.extensions.changeNaming as Naming);
+  const webhooks = sendWebhooks(context, secrets, () => schema.extensions.changeNaming);
   const swapGeneration = async (): Promise<SchemaChange> => {
     const next = await createGeneration(context, secrets);
     hotSwap.swap(next);

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
+import type { Naming } from '../../plugins/ChangeNamingPlugin.ts';
 import type { FeedRow } from '../../plugins/changeFeed.ts';
-import type { Naming } from '../../plugins/changeNaming.ts';
 import { hasMoved } from '../database/pool/unavailable.ts';
 import { requireOwnService } from '../token/accessTokens.ts';
 import { workerSettings } from '../token/settings.ts';

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import type { Pool } from 'pg';
+import type { Naming } from '../../plugins/ChangeNamingPlugin.ts';
 import { type Change, presentChange } from '../../plugins/ChangesPlugin.ts';
 import { toChange } from '../../plugins/changeFeed.ts';
-import type { Naming } from '../../plugins/changeNaming.ts';
 import { encodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import type { Secrets } from '../crypto/secrets.ts';
 import type { Log } from '../log.ts';

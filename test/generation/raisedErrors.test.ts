@@ -1,4 +1,4 @@
-import { type FunctionTexts, raisedErrors } from '../../plugins/raisedErrors.ts';
+import { type FunctionTexts, raisedErrors } from '../../plugins/RaisedErrorsPlugin.ts';
 
 const texts: FunctionTexts = new Map([
   [

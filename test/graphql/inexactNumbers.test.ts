@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { isExactNumber } from '../../plugins/isExactNumber.ts';
+import { isExactNumber } from '../../plugins/values.ts';
 import { findInexactNumbers } from '../../src/graphql/request.ts';
 import { shareService } from '../support/sharedService.ts';
 import { rawNumber } from './rawNumber.ts';

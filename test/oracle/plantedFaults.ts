@@ -93,7 +93,7 @@ const filters: readonly PlantedFault[] = [
 const cursors: readonly PlantedFault[] = [
   {
     name: 'cursors of any order are taken',
-    file: 'plugins/isCursorOf.ts',
+    file: 'plugins/ConnectionArgumentsPlugin.ts',
     from: 'return digest === expected && values.length',
     to: 'return values.length',
   },
@@ -185,7 +185,7 @@ const codecs: readonly PlantedFault[] = [
   },
   {
     name: 'times have milliseconds',
-    file: 'plugins/textForms.ts',
+    file: 'plugins/TextFormsPlugin.ts',
     from: `[TYPES.timestamptz, dated('YYYY-MM-DD"T"HH24:MI:SS.USTZH:TZM')],`,
     to: `[TYPES.timestamptz, dated('YYYY-MM-DD"T"HH24:MI:SS.MS"000"TZH:TZM')],`,
   },

@@ -29,19 +29,19 @@ export const faultsOfTables: readonly PlantedFault[] = [
   },
   {
     name: 'a time has the digits that it happens to have',
-    file: 'plugins/textForms.ts',
+    file: 'plugins/TextFormsPlugin.ts',
     from: "${digits.padEnd(6, '0')}",
     to: '${digits}',
   },
   {
     name: 'an interval has whole seconds',
-    file: 'plugins/textForms.ts',
+    file: 'plugins/TextFormsPlugin.ts',
     from: 'seconds: Number(seconds) + Number(microseconds) / 1_000_000',
     to: 'seconds: Number(seconds)',
   },
   {
     name: 'a char has spaces behind it',
-    file: 'plugins/textForms.ts',
+    file: 'plugins/TextFormsPlugin.ts',
     from: '[TYPES.bpchar, { castFromPg: castToText,',
     to: '[TYPES.bpchar, { castFromPg: (fragment) => sql`rpad((${fragment})::text, 4)`,',
   },

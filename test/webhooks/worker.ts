@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import type { Naming } from '../../plugins/changeNaming.ts';
+import type { Naming } from '../../plugins/ChangeNamingPlugin.ts';
 import { createSecrets } from '../../src/crypto/secrets.ts';
 import { createPool } from '../../src/database/pool/pools.ts';
 import { buildGraph } from '../../src/graphql/schema/schema.ts';
@@ -69,7 +69,7 @@ export const untilDelivered = (database: TestDatabase, wanted: number) =>
 /** The names of tables and rows in the graph. Databases of one template share them, since a schema takes longer to build than most workers run. */
 async function namingOf(pool: Pool): Promise<Naming> {
   const graph = await buildGraph(pool);
-  const built = graph.schema.extensions.changeNaming as Naming;
+  const built = graph.schema.extensions.changeNaming;
   await graph.release();
   return built;
 }

@@ -11,7 +11,7 @@ export type SchemaState = {
 
 export const withState = (schema: GraphQLSchemaConfig, state: SchemaState): GraphQLSchemaConfig => ({
   ...schema,
-  extensions: { ...schema.extensions, [key]: state },
+  extensions: Object.assign({}, schema.extensions, { [key]: state }),
 });
 
 export const operationsOf = ({ extensions }: GraphQLSchema): CompiledOperations | null =>

@@ -15,13 +15,12 @@ import {
   type SelectionNode,
   type SelectionSetNode,
 } from 'postgraphile/graphql';
-import { defaultPageSize } from '../../../plugins/ConnectionArgumentsPlugin.ts';
-import { type CursorKeys, decodePosition } from '../../../plugins/changeCursor.ts';
-import { readerOf } from '../../../plugins/functions/functionArguments.ts';
-import { isCursorOf } from '../../../plugins/isCursorOf.ts';
+import { defaultPageSize, isCursorOf } from '../../../plugins/ConnectionArgumentsPlugin.ts';
+import { type CursorKeys, decodePosition } from '../../../plugins/changeFeed.ts';
+import { readerOf } from '../../../plugins/functions/FunctionArgumentsPlugin.ts';
 import { areNodeIds, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
 import { timeCheckOf } from '../../../plugins/TimeInputPlugin.ts';
-import { unusableIn } from '../../../plugins/unusableIn.ts';
+import { unusableIn } from '../../../plugins/values.ts';
 import type { PreparedDocument } from './document.ts';
 import { DocumentError } from './documentError.ts';
 import { fieldOf, isConnectionType } from './measureOperations.ts';
@@ -99,7 +98,7 @@ class CostAnalysis {
     this.#prepared = prepared;
     this.#coerced = coerced;
     this.#cursorKeys = cursorKeys;
-    this.#nodeKeys = schema.extensions.nodeKeys as NodeKeys;
+    this.#nodeKeys = schema.extensions.nodeKeys;
   }
 
   costOfOperation(): QueryCost {

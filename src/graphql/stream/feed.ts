@@ -1,6 +1,5 @@
 import type { Pool } from 'pg';
-import type { FeedPosition } from '../../../plugins/changeCursor.ts';
-import { type FeedChange, type FeedReader, readFeed } from '../../../plugins/changeFeed.ts';
+import { type FeedChange, type FeedPosition, type FeedReader, readFeed } from '../../../plugins/changeFeed.ts';
 import { isRetryable, isUnavailable } from '../../database/pool/unavailable.ts';
 import type { Log } from '../../log.ts';
 import { noRequest } from '../../observability/requestFields.ts';

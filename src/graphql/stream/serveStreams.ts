@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Pool } from 'pg';
-import { decodePosition } from '../../../plugins/changeCursor.ts';
+import { decodePosition } from '../../../plugins/changeFeed.ts';
 import { refusal } from '../../../plugins/refusal.ts';
 import type { Config } from '../../config.ts';
 import type { Secrets } from '../../crypto/secrets.ts';

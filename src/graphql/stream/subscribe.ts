@@ -3,9 +3,14 @@ import type { OperationResult } from 'grafast-compile';
 import type { Pool } from 'pg';
 import type { WithPgClient } from 'postgraphile/@dataplan/pg';
 import { subscribe } from 'postgraphile/grafast';
-import { encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
-import { type FeedChange, readEnd, readFeed, startOf } from '../../../plugins/changeFeed.ts';
-import type { ConstraintRules } from '../../../plugins/constraintRules.ts';
+import {
+  encodePosition,
+  type FeedChange,
+  type FeedPosition,
+  readEnd,
+  readFeed,
+  startOf,
+} from '../../../plugins/changeFeed.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
 import { noRequest, type RequestId } from '../../observability/requestFields.ts';
 import { withoutCaller } from '../../scheduling/caller.ts';
@@ -148,7 +153,7 @@ function toEvent(
   requestId: RequestId,
   { graph, log }: SubscriberOptions,
 ): string | null {
-  const rules = graph.schema.extensions.constraintRules as ConstraintRules;
+  const rules = graph.schema.extensions.constraintRules;
   const presented = errors?.map((error) => presentError(error, { requestId, rules, log }));
   if (presented?.some(({ extensions }) => extensions?.code === 'UNAVAILABLE')) return null;
   const body = toBody(data, presented ?? []);

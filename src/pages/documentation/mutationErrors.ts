@@ -1,6 +1,4 @@
 import { type GraphQLSchema, getNamedType } from 'postgraphile/graphql';
-import type { ConstraintsOfTypes } from '../../../plugins/ConstraintRulesPlugin.ts';
-import type { ErrorsOfMutations } from '../../../plugins/RaisedErrorsPlugin.ts';
 import type { ErrorCode } from '../../graphql/errors.ts';
 import { targetOf } from './domain.ts';
 import { type Field, fieldsOf } from './fields.ts';
@@ -33,11 +31,11 @@ function ofMissing(mutation: Field): MutationError[] {
 /** A row that is deleted breaks no constraint by what names it. */
 function ofConstraints(schema: GraphQLSchema, mutation: Field): MutationError[] {
   if (mutation.name.endsWith('Delete')) return [];
-  const constraints = (schema.extensions.constraintsOfTypes ?? new Map()) as ConstraintsOfTypes;
+  const constraints = schema.extensions.constraintsOfTypes;
   const rules = fieldsOf(getNamedType(mutation.type))
     .map(targetOf)
     .flatMap((type) => (type ? [type, ...type.getInterfaces()] : []))
-    .flatMap(({ name }) => constraints.get(name) ?? []);
+    .flatMap(({ name }) => constraints?.get(name) ?? []);
   return rules.flatMap(({ argument, comment, isUnique }): MutationError[] => {
     if (argument === undefined || comment === undefined || !takes(mutation, [argument])) return [];
     return [{ code: isUnique ? 'CONFLICT' : 'BAD_USER_INPUT', arguments: [argument], sentence: comment }];
@@ -46,8 +44,8 @@ function ofConstraints(schema: GraphQLSchema, mutation: Field): MutationError[] 
 
 /** What a helper raises about an argument that this mutation does not have, it raises for other mutations. */
 function ofFunction(schema: GraphQLSchema, mutation: Field): MutationError[] {
-  const errors = (schema.extensions.errorsOfMutations ?? new Map()) as ErrorsOfMutations;
-  return (errors.get(mutation.name) ?? []).flatMap(({ condition, message, arguments: named }): MutationError[] => {
+  const errors = schema.extensions.errorsOfMutations?.get(mutation.name) ?? [];
+  return errors.flatMap(({ condition, message, arguments: named }): MutationError[] => {
     const code = codes[condition];
     // What is not found is said above, with the arguments that name it.
     if (code === undefined || code === 'NOT_FOUND' || !takes(mutation, named)) return [];

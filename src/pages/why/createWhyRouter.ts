@@ -3,8 +3,7 @@ import { type ErrorRequestHandler, type Request, type RequestHandler, type Respo
 import { DatabaseError, type Pool } from 'pg';
 import { GraphQLError, type GraphQLSchema } from 'postgraphile/graphql';
 import { z } from 'zod';
-import { findNodeId, type NodeKeys } from '../../../plugins/NodeIdPlugin.ts';
-import type { RowOrigins } from '../../../plugins/RowOriginsPlugin.ts';
+import { findNodeId } from '../../../plugins/NodeIdPlugin.ts';
 import type { Config } from '../../config.ts';
 import { rolledBack } from '../../database/pool/transactions.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
@@ -39,8 +38,8 @@ type WhyContext = {
  * The bearer token says about whom it is asked. Nothing is changed, and no cookie counts, so that another site's page learns nothing.
  */
 export function createWhyRouter({ config, pool, schema, withOwner }: WhyContext): Router {
-  const nodeKeys = schema.extensions.nodeKeys as NodeKeys;
-  const origins = (schema.extensions.rowOrigins as () => RowOrigins)();
+  const nodeKeys = schema.extensions.nodeKeys;
+  const origins = schema.extensions.rowOrigins();
 
   const answerWhy: RequestHandler = async (request, response) => {
     const { id, field } = parse(questionSchema, request.body);

@@ -1,5 +1,4 @@
-import type { FeedPosition } from '../../../plugins/changeCursor.ts';
-import { type FeedReader, readEnd } from '../../../plugins/changeFeed.ts';
+import { type FeedPosition, type FeedReader, readEnd } from '../../../plugins/changeFeed.ts';
 import { createPool, type EvictablePool } from '../../../src/database/pool/pools.ts';
 import { Statements } from '../../../src/graphql/statements.ts';
 import { Feed } from '../../../src/graphql/stream/feed.ts';

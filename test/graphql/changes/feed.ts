@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { decodePosition, encodePosition, type FeedPosition } from '../../../plugins/changeCursor.ts';
+import { decodePosition, encodePosition, type FeedPosition } from '../../../plugins/changeFeed.ts';
 import type { Secrets } from '../../../src/crypto/secrets.ts';
 import { until } from '../../support/until.ts';
 import type { Mutate } from '../mutating.ts';

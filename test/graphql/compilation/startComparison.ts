@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import fc from 'fast-check';
 import { Pool } from 'pg';
-import { decodePosition } from '../../../plugins/changeCursor.ts';
+import { decodePosition } from '../../../plugins/changeFeed.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { createSecrets, type Secrets } from '../../../src/crypto/secrets.ts';
 import { createPool } from '../../../src/database/pool/pools.ts';

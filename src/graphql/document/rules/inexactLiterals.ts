@@ -13,7 +13,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'postgraphile/graphql';
-import { isExactNumber, mayBeInexact } from '../../../../plugins/isExactNumber.ts';
+import { isExactNumber, mayBeInexact } from '../../../../plugins/values.ts';
 import { ErrorList, shortened } from '../documentError.ts';
 
 /**
