@@ -3,9 +3,8 @@ import { decodeNodeId } from '../../plugins/NodeIdPlugin.ts';
 import { isUuid } from '../../plugins/values.ts';
 import { isStalePlan } from '../database/driver/driver.ts';
 import { isMigratedMeanwhile } from '../database/pool/unavailable.ts';
-import type { Log } from '../log.ts';
 import type { RequestFields, RequestId } from '../observability/requestFields.ts';
-import { createReplicaQueries, isRetryableOnPrimary, type Replica, requireReplayed } from '../replica/watchReplica.ts';
+import { isRetryableOnPrimary, type ReplicaQueries, requireReplayed } from '../replica/watchReplica.ts';
 import type { AccessToken } from '../token/accessTokens.ts';
 import { graphSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
@@ -16,13 +15,11 @@ export type Decision = { readonly decision: boolean; readonly context: { readonl
 
 export type DeciderOptions = {
   readonly pool: Pool;
-  readonly oauthPool: Pool;
   /** Null when the primary answers every request. */
-  readonly replica: Replica | null;
-  readonly log: Log;
+  readonly replica: ReplicaQueries | null;
 };
 
-export type Asker = {
+export type DecisionRequest = {
   readonly token: AccessToken;
   readonly requestId: RequestId;
   readonly signal: AbortSignal;
@@ -33,14 +30,12 @@ export type Asker = {
  * Decides evaluations, all by one statement: the same function of SQL that `accessDecision` asks, under the policies of the token.
  * It runs on a replica where read-your-writes allows it, else on the primary. The service denies unknown actions and types without asking.
  */
-export function createDecider({ pool, oauthPool, replica, log }: DeciderOptions) {
-  const queries = replica && createReplicaQueries(replica, oauthPool, log);
-
-  const ask = async (evaluations: readonly Evaluation[], { token, requestId, signal, fields }: Asker) => {
+export function createDecider({ pool, replica }: DeciderOptions) {
+  const ask = async (evaluations: readonly Evaluation[], { token, requestId, signal, fields }: DecisionRequest) => {
     const settings = graphSettings(token.claims, requestId, evaluations.length);
     const statement = { name: 'decide_access', text: statementText, values: valuesOf(evaluations) };
     fields.statements = 1;
-    const lsns = queries?.requiredLsns(token, requestId) ?? null;
+    const lsns = replica?.requiredLsns(token, requestId) ?? null;
     if (replica && lsns) {
       try {
         const { rows } = await queryOnce<Row>(replica.pool, settings, statement, requireReplayed(lsns), signal);
@@ -56,16 +51,16 @@ export function createDecider({ pool, oauthPool, replica, log }: DeciderOptions)
   };
 
   /** The decisions, in the order of the evaluations. */
-  return async (evaluations: readonly Evaluation[], asker: Asker): Promise<Decision[]> => {
+  return async (evaluations: readonly Evaluation[], request: DecisionRequest): Promise<Decision[]> => {
     const supported = evaluations.filter(isSupported);
-    const rows = supported.length > 0 ? await askAgainIfMigrated(() => ask(supported, asker)) : [];
+    const rows = supported.length > 0 ? await retryIfMigrated(() => ask(supported, request)) : [];
     const decided = rows.map(({ isAllowed, reason }) => ({ decision: isAllowed, context: { reason } }));
     return evaluations.map((one) => (isSupported(one) && decided.shift()) || unsupported);
   };
 }
 
 /** A migration may change a type of the statement while it is asked. Nothing was done, and prepared anew it fits. */
-async function askAgainIfMigrated<T>(ask: () => Promise<T>): Promise<T> {
+async function retryIfMigrated<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();
   } catch (error) {

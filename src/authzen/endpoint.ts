@@ -5,23 +5,28 @@ import { hasMoved, isRetryable, logUnavailable } from '../database/pool/unavaila
 import { hasCode } from '../errors/errors.ts';
 import { requestIdOf } from '../http/middleware.ts';
 import { createBodyReader, decodeUtf8, isJson, untilClosed, weighJson } from '../http/requestBody.ts';
+import type { Log } from '../log.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
-import { createReplicaTokenVerifier } from '../replica/watchReplica.ts';
-import { identifyCaller, resumeQueued } from '../scheduling/caller.ts';
+import { resumeQueued } from '../scheduling/caller.ts';
 import { inTurnIfLong } from '../scheduling/turns.ts';
 import {
   type Bearer,
   bearerChallenge,
   bearerProblems,
-  createTokenVerifier,
   InvalidTokenError,
   readBearer,
+  type TokenVerifier,
+  withBearerToken,
 } from '../token/accessTokens.ts';
 import { createDecider, type DeciderOptions, type Decision } from './decide.ts';
 import { AuthzenError, type Evaluations, readEvaluation, readEvaluations, type Semantic } from './readEvaluations.ts';
 
-type AuthzenOptions = DeciderOptions & { readonly config: Config };
+type AuthzenOptions = DeciderOptions & {
+  readonly config: Config;
+  readonly verifyToken: TokenVerifier;
+  readonly log: Log;
+};
 
 /**
  * The Access Evaluation API and the Access Evaluations API (OpenID Authorization API 1.0, AuthZEN): a policy decision point.
@@ -36,12 +41,7 @@ export function createAuthzenEndpoints(options: AuthzenOptions) {
     if (request.method !== 'POST') throw new AuthzenError(405, 'Send the request by POST.', { Allow: 'POST' });
     const body = await readBody(request, response);
     await resumeQueued();
-    const received = { request, response, body, signal: untilClosed(response) };
-    return evaluate(received, read).catch((error: unknown) => {
-      // Nothing was asked. The token may have been reassigned, and is no longer cached.
-      if (error instanceof InvalidTokenError && !error.wasLive) return evaluate(received, read);
-      throw error;
-    });
+    return evaluate({ request, response, body, signal: untilClosed(response) }, read);
   };
 
   const refuse = (error: unknown, response: ServerResponse): void => {
@@ -73,32 +73,19 @@ export function createAuthzenEndpoints(options: AuthzenOptions) {
   };
 }
 
-/** Verifies the token of a request whose body has arrived, and evaluates it. */
-function createEvaluation(options: AuthzenOptions) {
-  const { pool, oauthPool, replica } = options;
-  const verifyToken = replica ? createReplicaTokenVerifier(pool, oauthPool) : createTokenVerifier({ pool, oauthPool });
+/** Evaluates a request whose body has arrived, under its token. */
+function createEvaluation({ verifyToken, ...options }: AuthzenOptions) {
   const decide = createDecider(options);
 
-  return async ({ request, response, body, signal }: Received, read: Read): Promise<object> => {
+  return ({ request, response, body, signal }: Received, read: Read): Promise<object> => {
     const [requestId, fields, bearer] = [requestIdOf(response), fieldsOf(response), readBearer(request)];
-    const token =
-      bearer.kind === 'token' ? await traced('verify token', () => verifyToken(bearer.token, requestId)) : null;
-    if (!token) throw unauthenticated(bearer.kind);
-    fields.clientId = token.claims.clientId;
-    identifyCaller(token.claims.organizationId);
-
-    const evaluate = async () => {
+    return withBearerToken(bearer, verifyToken, { requestId, fields, signal }, async (token) => {
+      if (!token) throw unauthenticated(bearer.kind);
       if (!token.claims.scopes.includes('app')) throw forbidden();
       const { evaluations, semantic, isSingle } = await readInTurn(request, body, read);
       const decisions = await traced('decide', () => decide(evaluations, { token, requestId, signal, fields }));
       return isSingle ? (decisions[0] as Decision) : { evaluations: until(semantic, decisions) };
-    };
-    const [outcome] = await Promise.allSettled([evaluate()]);
-    // A revoked token decides over any other outcome, unless the database is unavailable or the client has disconnected.
-    const wasUnavailable = outcome.status === 'rejected' && isRetryable(outcome.reason);
-    if (!wasUnavailable && !signal.aborted) await token.requireLive();
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
+    });
   };
 }
 

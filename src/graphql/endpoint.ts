@@ -2,26 +2,26 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createFairQueue } from 'fair-queue';
 import { LRUCache } from 'lru-cache';
 import type { Pool } from 'pg';
-import {
-  type DocumentNode,
-  type GraphQLSchema,
-  Kind,
-  type OperationTypeNode,
-  type SelectionSetNode,
-} from 'postgraphile/graphql';
+import { type DocumentNode, type GraphQLSchema, Kind, type OperationTypeNode } from 'postgraphile/graphql';
 import { refusal } from '../../plugins/refusal.ts';
 import type { Config } from '../config.ts';
-import { DatabaseUnavailable, isRetryable } from '../database/pool/unavailable.ts';
+import { DatabaseUnavailable } from '../database/pool/unavailable.ts';
 import { chooseEncoding } from '../http/compression.ts';
 import { requestIdOf } from '../http/middleware.ts';
 import { createBodyReader, untilClosed, weighJson } from '../http/requestBody.ts';
 import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
 import { traced } from '../observability/tracing/traced.ts';
-import { createReplicaQueries, createReplicaTokenVerifier, type Replica } from '../replica/watchReplica.ts';
-import { callerPath, identifyCaller, refusedAs, resumeQueued, withoutPermit } from '../scheduling/caller.ts';
+import type { ReplicaQueries } from '../replica/watchReplica.ts';
+import { callerPath, refusedAs, resumeQueued, withoutPermit } from '../scheduling/caller.ts';
 import { systemClock } from '../scheduling/clock.ts';
 import { inTurn, inTurnIfLong } from '../scheduling/turns.ts';
-import { type AccessToken, createTokenVerifier, InvalidTokenError, readBearer } from '../token/accessTokens.ts';
+import {
+  type AccessToken,
+  type Bearer,
+  readBearer,
+  type TokenVerifier,
+  withBearerToken,
+} from '../token/accessTokens.ts';
 import type { Claims } from '../token/settings.ts';
 import type { Answer } from './answer.ts';
 import { type CheckedArguments, checkArguments } from './document/arguments.ts';
@@ -34,16 +34,24 @@ import {
   type StoredOperations,
 } from './document/persisted.ts';
 import { declaredVariables, refuseInexactNumbers } from './document/variables.ts';
+import { errorCodes } from './errors.ts';
 import { createExecution, type ExecutionOptions } from './execute.ts';
 import type { OffloadThread } from './offload/OffloadThread.ts';
 import { isExpensive } from './operation.ts';
 import { type GraphqlRequest, RequestError, readIdempotencyKey, readRequest } from './request.ts';
 import { createAnswerSender, negotiate, unauthenticated, wantsEvents } from './response.ts';
-import { createStreamServer } from './stream/serveStreams.ts';
+import { createStreamServer, type StreamServer } from './stream/serveStreams.ts';
 
-type EndpointOptions = RequestExecutionOptions & {
+type EndpointOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> & {
+  readonly config: Config;
+  /** Verifies the tokens of streams, and reads the feed. */
+  readonly oauthPool: Pool;
+  readonly verifyToken: TokenVerifier;
+  /** Null when the primary answers every request. */
+  readonly replica: ReplicaQueries | null;
+  readonly offload: OffloadThread;
   /** Null when any document is answered. */
-  operations: StoredOperations | null;
+  readonly operations: StoredOperations | null;
 };
 
 /**
@@ -54,49 +62,31 @@ type EndpointOptions = RequestExecutionOptions & {
  * @throws {ConfigError} when a stored operation does not fit the schema
  */
 export function createEndpoint(options: EndpointOptions) {
-  const { config, pool, oauthPool, replica, graph, operations, log } = options;
+  const { config, verifyToken, graph, operations, log } = options;
   const readBody = createBodyReader(config.limits.body);
   const parser = createRequestParser(graph.schema, config, operations);
-  const verifyToken = replica ? createReplicaTokenVerifier(pool, oauthPool) : createTokenVerifier({ pool, oauthPool });
-  const { execute, endStreams } = createRequestExecution(options, parser);
+  const streams = createStreamServer(options);
+  const execute = createRequestExecution(options, parser, streams);
   const { send, refuse } = createAnswerSender(graph.schema, config, log);
 
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     negotiate(request, response);
     const body = await readBody(request, response);
     await resumeQueued();
-    const received = { request, response, body, requestId: requestIdOf(response), signal: untilClosed(response) };
-    const fields = fieldsOf(response);
-    const answered = await executeWithToken(received, fields).catch((error: unknown) => {
-      // Nothing was executed. The token may have been reassigned, and is no longer cached.
-      if (error instanceof InvalidTokenError && !error.wasLive) return executeWithToken(received, fields);
-      throw error;
-    });
+    const received = {
+      request,
+      response,
+      body,
+      bearer: readBearer(request),
+      requestId: requestIdOf(response),
+      fields: fieldsOf(response),
+      signal: untilClosed(response),
+    };
+    const work = (token: AccessToken | null) => execute(received, token);
+    const answered = await withBearerToken(received.bearer, verifyToken, received, work, wasUnavailable);
     if (!answered) return;
-    Object.assign(fields, answered.fields);
+    Object.assign(received.fields, answered.fields);
     await send(request, response, answered);
-  };
-
-  /** Null when a stream has answered. */
-  const executeWithToken = async (received: Received, fields: RequestFields): Promise<Answer | null> => {
-    const { request, body, requestId, signal } = received;
-    const bearer = readBearer(request);
-    const token =
-      bearer.kind === 'token' ? await traced('verify token', () => verifyToken(bearer.token, requestId)) : null;
-    if (token) {
-      fields.clientId = token.claims.clientId;
-      identifyCaller(token.claims.organizationId);
-    }
-    const introspection = bearer.kind === 'missing' ? await parser.parseIntrospection(request, body) : null;
-    if (!token && !introspection) throw unauthenticated(bearer.kind);
-    if (introspection) limitIntrospection(introspection.prepared);
-
-    const [outcome] = await Promise.allSettled([execute(received, token, fields, introspection)]);
-    // A revoked token decides over any other outcome, unless the database is unavailable or the client has disconnected.
-    const wasUnavailable = outcome.status === 'rejected' ? isRetryable(outcome.reason) : outcome.value?.status === 503;
-    if (!wasUnavailable && !signal.aborted) await token?.requireLive();
-    if (outcome.status === 'rejected') throw outcome.reason;
-    return outcome.value;
   };
 
   return {
@@ -104,47 +94,43 @@ export function createEndpoint(options: EndpointOptions) {
       answer(request, response).catch((error: unknown) => refuse(error, request, response));
     },
     /** Completes the open streams, which would not end by themselves, and refuses new ones. */
-    endStreams,
+    endStreams: streams.close,
   };
 }
 
-type RequestExecutionOptions = Omit<ExecutionOptions, 'config' | 'replicaPool'> & {
-  config: Config;
-  /** Token introspection. */
-  oauthPool: Pool;
-  /** Null when the primary answers every request. */
-  replica: Replica | null;
-  offload: OffloadThread;
+type Received = {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly body: Buffer;
+  readonly bearer: Bearer;
+  readonly requestId: RequestId;
+  readonly fields: RequestFields;
+  readonly signal: AbortSignal;
 };
 
-/** Validates an authenticated request and executes it: in this thread, in the offload thread, or as a stream. */
-function createRequestExecution(options: RequestExecutionOptions, parser: RequestParser) {
-  const { config, oauthPool, replica, offload, log } = options;
-  const queries = replica && createReplicaQueries(replica, oauthPool, log);
+const wasUnavailable = (answer: Answer | null) => answer?.status === errorCodes.UNAVAILABLE.status;
+
+/** Validates a request and executes it: in this thread, in the offload thread, or as a stream. */
+function createRequestExecution(options: EndpointOptions, parser: RequestParser, streams: StreamServer) {
+  const { config, replica, offload } = options;
   const executeOperation = createExecution({ ...options, replicaPool: replica?.pool ?? null });
   const introspected = createIntrospectionCache();
-  const streams = createStreamServer(options);
   const withWriterPermit = createWriterPermits(config);
-  const checkOperation = createCheck(options);
 
   /** @returns null when a stream has answered */
-  const execute = async (
-    { request, response, body, requestId, signal }: Received,
-    token: AccessToken | null,
-    fields: RequestFields,
-    introspection: ParsedRequest | null,
-  ): Promise<Answer | null> => {
-    const claims = token?.claims ?? null;
-    const parsed = introspection ?? (await parser.parse(request, body, claims));
+  return async (received: Received, token: AccessToken | null): Promise<Answer | null> => {
+    const { request, response, requestId, fields, signal } = received;
+    const parsed = await parseAllowed(received, token, parser);
     const { parameters, prepared } = parsed;
     const { variables } = parameters;
     const kind = prepared.operation.operation;
     refuseGet(request, kind);
     fields.operationType = kind;
     fields.operation = prepared.operation.name?.value ?? 'anonymous';
-    const checked = await checkOperation(parsed, parser.hidesNames(claims));
+    const claims = token?.claims ?? null;
+    const checked = await checkInTurn(parsed, options, parser.hidesNames(claims));
     const isQuery = kind === 'query';
-    const replicaLsns = (isQuery && token && queries?.requiredLsns(token, requestId)) || null;
+    const replicaLsns = (isQuery && token && replica?.requiredLsns(token, requestId)) || null;
     const idempotencyKey = kind !== 'mutation' || !token ? null : readIdempotencyKey(request, prepared, variables);
     const operation = { ...checked, prepared, variables, token, requestId, replicaLsns, idempotencyKey, signal };
     if (kind === 'subscription') {
@@ -159,41 +145,43 @@ function createRequestExecution(options: RequestExecutionOptions, parser: Reques
         : introspected(prepared, () => executeOperation(operation));
     const answering = isQuery ? run() : withWriterPermit(run, signal);
     // Read-your-writes: recorded before the answer is sent, even if the mutation failed.
-    const answered = await answering.finally(() => isQuery || !token || queries?.afterWrite(token, requestId));
+    const answered = await answering.finally(() => isQuery || !token || replica?.afterWrite(token, requestId));
     parser.store(parameters, claims);
     return answered;
   };
-
-  return { execute, endStreams: streams.close };
 }
 
-type Received = {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly body: Buffer;
-  readonly requestId: RequestId;
-  readonly signal: AbortSignal;
-};
+/** Reads the document and the parameters; without a token they may only be introspection. */
+async function parseAllowed(
+  { request, body, bearer }: Received,
+  token: AccessToken | null,
+  parser: RequestParser,
+): Promise<ParsedRequest> {
+  if (token) return parser.parse(request, body, token.claims);
+  const introspection = bearer.kind === 'missing' ? await parser.parseIntrospection(request, body) : null;
+  if (!introspection) throw unauthenticated(bearer.kind);
+  limitIntrospection(introspection.prepared);
+  return introspection;
+}
 
 function refuseGet({ method }: IncomingMessage, kind: OperationTypeNode): void {
   if (method === 'GET' && kind !== 'query')
     throw new RequestError(`Send a ${kind} by POST.`, { status: 405, headers: { Allow: 'POST' } });
 }
 
-/** Validates the variables and arguments: of a long body, such as a sync's, in a turn of its own. */
-function createCheck({ config, graph, secrets }: RequestExecutionOptions) {
-  const maxRows = config.limits.rows;
-  /** @throws {DocumentError} */
-  return async ({ parameters, prepared, costMs }: ParsedRequest, hidesNames: boolean) => {
-    const check = (): CheckedArguments => {
-      refuseInexactNumbers(prepared, parameters.inexactNumbers);
-      const checked = checkArguments(graph.schema, prepared, parameters.variables, secrets, hidesNames);
-      if (checked.writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
-      return checked;
-    };
-    return inTurnIfLong(costMs, check);
-  };
-}
+/** Validates the variables and arguments: of a long body, such as a sync's, in a turn of its own. @throws {DocumentError} */
+const checkInTurn = (
+  { parameters, prepared, costMs }: ParsedRequest,
+  { config, graph, secrets }: EndpointOptions,
+  hidesNames: boolean,
+) =>
+  inTurnIfLong(costMs, (): CheckedArguments => {
+    const maxRows = config.limits.rows;
+    refuseInexactNumbers(prepared, parameters.inexactNumbers);
+    const checked = checkArguments(graph.schema, prepared, parameters.variables, secrets, hidesNames);
+    if (checked.writtenRows > maxRows) throw new DocumentError([limitExceeded('rows', maxRows)]);
+    return checked;
+  });
 
 /**
  * Limits the connections that the mutations of one tenant hold at once.
@@ -219,10 +207,7 @@ function createWriterPermits({ poolSize, poolWaitMs }: Config) {
   };
 }
 
-/**
- * The share of the connections that mutations of one tenant may hold.
- * With two of ten they waited for each other's commits.
- */
+/** The share of the connections that mutations of one tenant may hold; with fewer they wait for each other's commits. */
 const shareOfWriters = 0.4;
 /** A waiting request keeps its document in memory. */
 const maxWaitingWriters = 200;
@@ -235,19 +220,27 @@ type ParsedRequest = {
   readonly costMs: number;
 };
 
-type RequestParser = ReturnType<typeof createRequestParser>;
+/** Reads the parameters of requests, and their documents by text or id. */
+interface RequestParser {
+  /** Whether errors suggest no names: without a token, or when not everyone may read the schema. */
+  hidesNames(claims: Claims | null): boolean;
+  parse(request: IncomingMessage, body: Buffer, claims: Claims | null): Promise<ParsedRequest>;
+  /** The request if it is only introspection, which needs no token. */
+  parseIntrospection(request: IncomingMessage, body: Buffer): Promise<ParsedRequest | null>;
+  /** Stores the document of a successful request under its id. */
+  store(parameters: GraphqlRequest, claims: Claims | null): void;
+}
 
-/**
- * Reads the parameters of requests, and their documents by text or id.
- *
- * @throws {ConfigError} when a stored operation does not fit the schema
- */
-export function createRequestParser(schema: GraphQLSchema, config: Config, operations: StoredOperations | null) {
+/** @throws {ConfigError} when a stored operation does not fit the schema */
+export function createRequestParser(
+  schema: GraphQLSchema,
+  config: Config,
+  operations: StoredOperations | null,
+): RequestParser {
   const readDocument = createDocumentReader(schema, config.limits);
   if (operations) checkStoredOperations(operations, readDocument);
   const persisted = operations ? createAllowlist(operations) : createPersistedQueryCache();
 
-  /** Whether errors suggest no names: without a token, or when not everyone may read the schema. */
   const hidesNames = (claims: Claims | null) => !claims || !config.publicIntrospection;
 
   const parse = async (request: IncomingMessage, body: Buffer, claims: Claims | null): Promise<ParsedRequest> => {
@@ -264,9 +257,7 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
   return {
     hidesNames,
     parse,
-
-    /** The request if it is only introspection, which needs no token. */
-    async parseIntrospection(request: IncomingMessage, body: Buffer): Promise<ParsedRequest | null> {
+    async parseIntrospection(request, body) {
       if (!config.publicIntrospection) return null;
       try {
         const parsed = await parse(request, body, null);
@@ -276,8 +267,6 @@ export function createRequestParser(schema: GraphQLSchema, config: Config, opera
         throw error;
       }
     },
-
-    /** Stores the document of a successful request under its id. */
     store: persisted.store,
   };
 }
@@ -289,37 +278,21 @@ const msOfCharacter = 5e-4;
 
 /** Whether the operation is introspection alone (`__schema`, `__type`). */
 function isIntrospection(prepared: PreparedDocument): boolean {
-  const names = rootFieldsOf(prepared);
-  const isMeta = names.every((name) => ['__schema', '__type', '__typename'].includes(name));
-  return prepared.operation.operation === 'query' && isMeta && names.some((name) => name !== '__typename');
+  const { operation, rootFields } = prepared;
+  const isMeta = rootFields.every((name) => ['__schema', '__type', '__typename'].includes(name));
+  return operation.operation === 'query' && isMeta && rootFields.some((name) => name !== '__typename');
 }
 
 /** How many of each an operation without a token may have: one introspection, or an editor's look-ups. */
 const maxWithoutToken = { __schema: 1, __type: 10 };
 
 /** @throws {DocumentError} when it has more than {@link maxWithoutToken} */
-function limitIntrospection(prepared: PreparedDocument): void {
-  const names = rootFieldsOf(prepared);
+function limitIntrospection({ rootFields }: PreparedDocument): void {
   for (const [name, max] of Object.entries(maxWithoutToken)) {
-    if (names.filter((other) => other === name).length <= max) continue;
+    if (rootFields.filter((other) => other === name).length <= max) continue;
     const message = `Without a token an operation asks for ${name} at most ${max === 1 ? 'once' : `${max} times`}; send one.`;
     throw new DocumentError([refusal('LIMIT_EXCEEDED', message, { limit: 'aliases' })]);
   }
-}
-
-/** The names of the operation's root fields, including those in fragments; a fragment counts once. */
-function rootFieldsOf({ operation, fragments }: PreparedDocument): string[] {
-  const seen = new Set<string>();
-  const namesIn = ({ selections }: SelectionSetNode): string[] =>
-    selections.flatMap((selection) => {
-      if (selection.kind === Kind.FIELD) return [selection.name.value];
-      if (selection.kind === Kind.INLINE_FRAGMENT) return namesIn(selection.selectionSet);
-      const fragment = fragments.get(selection.name.value);
-      if (!fragment || seen.has(selection.name.value)) return [];
-      seen.add(selection.name.value);
-      return namesIn(fragment.selectionSet);
-    });
-  return namesIn(operation.selectionSet);
 }
 
 /** The memory limit of cached answers and documents; a complete answer has some 100,000 characters. */

@@ -263,10 +263,18 @@ const asyncCommit: Precondition = {
 export type RequiredLsns = readonly [all: string, writer: string];
 
 /** Read-your-writes: a query goes to the replica only if that has the client's own writes. */
-export function createReplicaQueries(replica: Replica, primary: Pool, log: Log) {
+export interface ReplicaQueries {
+  /** Connections to the replica as the authenticator. */
+  readonly pool: Pool;
+  /** Records a write of the token's grant. It resolves when each process answers this grant only from replicas that have the change. */
+  afterWrite(token: AccessToken, requestId: RequestId): Promise<void>;
+  /** Null when only the primary may answer. */
+  requiredLsns(token: AccessToken, requestId: RequestId): RequiredLsns | null;
+}
+
+export function createReplicaQueries(replica: Replica, primary: Pool, log: Log): ReplicaQueries {
   const recordWriteLsn = createWriteRecorder(primary);
 
-  /** Resolves when each process answers this grant only from replicas that have the change. */
   const afterWrite = async ({ claims }: AccessToken, requestId: RequestId) => {
     try {
       await recordWriteLsn(claims, requestId);
@@ -278,9 +286,9 @@ export function createReplicaQueries(replica: Replica, primary: Pool, log: Log) 
   };
 
   return {
+    pool: replica.pool,
     afterWrite,
-    /** Null when only the primary may answer. */
-    requiredLsns(token: AccessToken, requestId: RequestId): RequiredLsns | null {
+    requiredLsns(token, requestId) {
       const { writtenLsn } = token;
       const all = replica.required();
       if (all === null) return null;

@@ -25,7 +25,8 @@ import { redirectBrowsers } from '../pages/redirectBrowsers.ts';
 import { createPagesRouter } from '../pages/router.ts';
 import { basePathOf } from '../pages/site.ts';
 import type { WithOwner } from '../pages/why/createWhyRouter.ts';
-import { startRecordingUses } from '../token/accessTokens.ts';
+import { createReplicaQueries, createReplicaTokenVerifier, type ReplicaQueries } from '../replica/watchReplica.ts';
+import { createTokenVerifier, startRecordingUses, type TokenVerifier } from '../token/accessTokens.ts';
 import { copyNotice, startWebhooks } from '../webhooks/startWebhooks.ts';
 import { createHotSwap, type SchemaGeneration } from './hotSwap.ts';
 import { type Connections, requireSecretKey } from './openConnections.ts';
@@ -55,20 +56,30 @@ export type AppDependencies = Omit<Connections, 'readiness'> & {
   stopping: AbortSignal;
 };
 
+/** What the graph and AuthZEN share, so that they cache a token's claims once. */
+type TokenDependencies = { readonly verifyToken: TokenVerifier; readonly replicaQueries: ReplicaQueries | null };
+
+function createTokenDependencies({ pool, oauthPool, replica, log }: AppDependencies): TokenDependencies {
+  if (!replica) return { verifyToken: createTokenVerifier({ pool, oauthPool }), replicaQueries: null };
+  return {
+    verifyToken: createReplicaTokenVerifier(pool, oauthPool),
+    replicaQueries: createReplicaQueries(replica, oauthPool, log),
+  };
+}
+
 /**
  * The composition root: builds all that serves requests. The database is already migrated.
  *
  * @throws {ConfigError} when the database is sealed under another SECRET_KEY
  */
-export async function composeApp(context: AppDependencies) {
+export async function composeApp(dependencies: AppDependencies) {
+  const context = { ...dependencies, ...createTokenDependencies(dependencies) };
   const { config, url, pool, oauthPool, authUrl, keys, log } = context;
   const secrets = createSecrets(keys);
   // Read before the graph is built, so that later migrations are noticed.
   const [seen] = await Promise.all([readMigrations(pool), requireSecretKey(oauthPool, keys)]);
   const first = await createGeneration(context, secrets);
   const hotSwap = createHotSwap(first, (error) => log.error({ error }, 'an old graph was not released'));
-  // Clients identify a user by the graph's id.
-  const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
   const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
   const oauth = createOauthRouter({ ...context, pool: oauthPool, secrets, userIdOf, onThrottled });
   const purging = startPurging(oauthPool, log, config.metricsPort === undefined ? null : context.metrics);
@@ -87,7 +98,7 @@ export async function composeApp(context: AppDependencies) {
     ({ schema, ahead } = next);
     return { before, after: schema };
   };
-  // A later call must read the database later.
+  // One reload at a time, so that each sees the newest migration.
   const reloads = serialized(swapGeneration);
   const watching = watchMigrations({ authUrl, seen, log }, async () => {
     await context.prepare();
@@ -117,12 +128,15 @@ export async function composeApp(context: AppDependencies) {
   };
 }
 
-const directRoutes = (context: AppDependencies, graphql: RequestListener) => ({
+/** Clients identify a user by the graph's id. */
+const userIdOf = (uuid: string) => encodeNodeId(['User', uuid]) ?? uuid;
+
+const directRoutes = (context: AppDependencies & TokenDependencies, graphql: RequestListener) => ({
   '/graphql': inOrder([
     redirectBrowsers(context.config.explorers ? `${basePathOf(context.url)}/graphiql` : null),
     graphql,
   ]),
-  ...createAuthzenEndpoints(context),
+  ...createAuthzenEndpoints({ ...context, replica: context.replicaQueries }),
 });
 
 export type ComposedApp = Awaited<ReturnType<typeof composeApp>>;
@@ -163,10 +177,10 @@ function serialized<Result>(task: () => Promise<Result>) {
 
 /** Builds all that depends on the state of the catalogue: the graph, its offload thread, and its pages. */
 async function createGeneration(
-  context: AppDependencies,
+  context: AppDependencies & TokenDependencies,
   secrets: Secrets,
 ): Promise<SchemaGeneration & { readonly schema: GraphQLSchema; readonly ahead: string | null }> {
-  const { config, pool, oauthPool, replica, authUrl, keys, operations, log } = context;
+  const { config, pool, oauthPool, replica, replicaQueries, verifyToken, authUrl, keys, operations, log } = context;
   const ahead = await readAhead(pool);
   if (ahead !== null) log.warn({ reason: ahead }, 'the database is newer than this version');
   const showCompiling = (isCompiling: boolean) => context.metrics.compilation.set(Number(isCompiling));
@@ -185,7 +199,8 @@ async function createGeneration(
       config,
       pool,
       oauthPool,
-      replica,
+      verifyToken,
+      replica: replicaQueries,
       secrets,
       graph,
       operations,

@@ -4,9 +4,12 @@ import { crc32 } from 'node:zlib';
 import { LRUCache } from 'lru-cache';
 import { DatabaseError, type Pool } from 'pg';
 import type { Precondition } from '../database/driver/driver.ts';
+import { isRetryable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
-import { noRequest, type RequestId } from '../observability/requestFields.ts';
+import { noRequest, type RequestFields, type RequestId } from '../observability/requestFields.ts';
+import { traced } from '../observability/tracing/traced.ts';
 import { repeat } from '../repeat.ts';
+import { identifyCaller } from '../scheduling/caller.ts';
 import { type Claims, graphSettings, oauthSettings } from './settings.ts';
 import { queryOnce, sent, type Use } from './transaction.ts';
 
@@ -50,6 +53,52 @@ export class InvalidTokenError extends Error {
 
 /** Verifies the token of a request; null when it is unknown, malformed, expired or revoked. */
 export type TokenVerifier = (token: string, requestId: RequestId) => Promise<AccessToken | null>;
+
+/**
+ * Does the work of a request under its bearer token, or without one.
+ * If the first check of a token fails, nothing was executed, and the token is no longer cached. It may have been reassigned, so the work
+ * begins once more. A revoked token decides over any other outcome, unless the database is unavailable or the client has disconnected.
+ *
+ * @param wasUnavailable whether a result says that the database is unavailable
+ */
+export async function withBearerToken<T>(
+  bearer: Bearer,
+  verifyToken: TokenVerifier,
+  { requestId, fields, signal }: Bearing,
+  work: (token: AccessToken | null) => Promise<T>,
+  wasUnavailable: (result: T) => boolean = () => false,
+): Promise<T> {
+  const attempt = async (): Promise<T> => {
+    const token =
+      bearer.kind === 'token' ? await traced('verify token', () => verifyToken(bearer.token, requestId)) : null;
+    if (!token) return work(null);
+    fields.clientId = token.claims.clientId;
+    identifyCaller(token.claims.organizationId);
+    let result: T;
+    try {
+      result = await work(token);
+    } catch (error) {
+      if (!isRetryable(error) && !signal.aborted) await token.requireLive();
+      throw error;
+    }
+    if (!wasUnavailable(result) && !signal.aborted) await token.requireLive();
+    return result;
+  };
+  try {
+    return await attempt();
+  } catch (error) {
+    if (error instanceof InvalidTokenError && !error.wasLive) return attempt();
+    throw error;
+  }
+}
+
+/** A request that may bear a token. */
+type Bearing = {
+  readonly requestId: RequestId;
+  readonly fields: RequestFields;
+  /** Aborts when the client disconnects. */
+  readonly signal: AbortSignal;
+};
 
 /** Claims take about 500 bytes each. */
 const maxCachedClaims = 10_000;

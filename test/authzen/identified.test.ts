@@ -6,6 +6,7 @@ import { createPool } from '../../src/database/pool/pools.ts';
 import { createLog } from '../../src/log.ts';
 import type { Permit } from '../../src/scheduling/admission.ts';
 import { createWaitBudget, withCaller } from '../../src/scheduling/caller.ts';
+import { createTokenVerifier } from '../../src/token/accessTokens.ts';
 import { createTenant, type Tenant } from '../graphql/support.ts';
 import { shareService } from '../support/sharedService.ts';
 import { evaluate, question } from './support.ts';
@@ -21,7 +22,8 @@ describe('an evaluation', () => {
     tenant = await createTenant(graph);
     const [config, log] = [loadConfig({ DATABASE_POOL_SIZE: '1' }, 'serve'), createLog('warn')];
     const pool = createPool(graph.database.authUrl, config, log);
-    const endpoints = createAuthzenEndpoints({ config, log, pool, oauthPool: pool, replica: null });
+    const verifyToken = createTokenVerifier({ pool, oauthPool: pool });
+    const endpoints = createAuthzenEndpoints({ config, log, pool, verifyToken, replica: null });
     const nothing = () => undefined;
     const permit: Permit = {
       ...{ pause: nothing, resume: nothing, end: nothing, resumeQueued: async () => undefined },

@@ -9,7 +9,7 @@ function prepare(): PreparedDocument {
   const document = parse(query);
   const size = { depth: 2, aliases: 0, rootFields: 1, directives: 0, fields: 2, connections: 0, objects: 2 };
   const [operation] = document.definitions as [PreparedDocument['operation']];
-  return { document, operation, size, query, fragments: new Map(), schema: {} as GraphQLSchema };
+  return { document, operation, size, rootFields: ['app'], query, fragments: new Map(), schema: {} as GraphQLSchema };
 }
 
 test('one operation is planned in a turn of the event loop, and those that were planned before wait for none', async () => {

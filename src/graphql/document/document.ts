@@ -7,11 +7,13 @@ import {
   type GraphQLSchema,
   getOperationAST,
   isValueNode,
+  Kind,
   Lexer,
   type OperationDefinitionNode,
   OverlappingFieldsCanBeMergedRule,
   parse,
   print,
+  type SelectionNode,
   Source,
   specifiedRules,
   TokenKind,
@@ -25,6 +27,7 @@ import {
   exceededLimits,
   fragmentsOf,
   measureOperations,
+  rootSelections,
   type Size,
   withIsolatedPlanCache,
 } from './measureOperations.ts';
@@ -39,6 +42,8 @@ export type PreparedDocument = {
   readonly operation: OperationDefinitionNode;
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>;
   readonly size: Size;
+  /** The names of the fields at its root. */
+  readonly rootFields: readonly string[];
   readonly query: string;
   /** The schema to execute it with; it keeps its plans as long as the document is cached. */
   readonly schema: GraphQLSchema;
@@ -75,14 +80,14 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
   };
 
   const readDocument = (query: string, operationName: string | null, hideSuggestions = true): PreparedDocument => {
-    const { sizes, ...document } = known.get(query) ?? readNew(query, hideSuggestions);
+    const { sizes, rootFields, ...document } = known.get(query) ?? readNew(query, hideSuggestions);
     const operation = getOperationAST(document.document, operationName);
     const size = operation && sizes.get(operation);
     if (!size) {
       const names = hideSuggestions ? [] : [...sizes.keys()].flatMap(({ name }) => name?.value ?? []);
       throw new DocumentError([refusal('GRAPHQL_VALIDATION_FAILED', whyNoOperation(operationName, names))]);
     }
-    return { ...document, operation, size, query };
+    return { ...document, operation, size, rootFields: rootFields.get(operation) ?? [], query };
   };
   return Object.assign(readDocument, {
     /** Whether the document is in the cache. */
@@ -92,6 +97,7 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
 
 type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments' | 'schema'> & {
   readonly sizes: ReadonlyMap<OperationDefinitionNode, Size>;
+  readonly rootFields: ReadonlyMap<OperationDefinitionNode, readonly string[]>;
 };
 
 function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hideSuggestions: boolean): ReadDocument {
@@ -101,7 +107,9 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
   if (exceeded.length > 0) throw new DocumentError(exceeded);
 
   const fragments = fragmentsOf(document);
-  const conditional = findConditionalRoots(document, fragments);
+  const roots = rootsOf(sizes.keys(), fragments);
+  const ofSubscriptions = roots.filter(({ operation }) => operation.operation === 'subscription');
+  const conditional = findConditionalRoots(new Set(ofSubscriptions.flatMap(({ selections }) => selections)));
   if (conditional.length > 0) throw new DocumentError(toValidationErrors(conditional));
   refuseInexactLiterals(schema, document, query);
   const errors = validate(schema, document, linearRules, { hideSuggestions, maxErrors: maxCounted });
@@ -110,8 +118,21 @@ function read(schema: GraphQLSchema, query: string, limits: Config['limits'], hi
     // GraphQL.js' last error says that there are more.
     throw new DocumentError(toValidationErrors(problems.slice(0, maxCounted)), `more than ${maxCounted}`);
   if (problems.length > 0) throw new DocumentError(toValidationErrors(problems));
-  return { document, sizes, fragments, schema: withIsolatedPlanCache(schema) };
+  const rootFields = new Map(roots.map(({ operation, selections }) => [operation, fieldNamesIn(selections)]));
+  return { document, sizes, rootFields, fragments, schema: withIsolatedPlanCache(schema) };
 }
+
+const rootsOf = (
+  operations: Iterable<OperationDefinitionNode>,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+) =>
+  Array.from(operations, (operation) => ({
+    operation,
+    selections: [...rootSelections(operation.selectionSet, fragments, new Set())],
+  }));
+
+const fieldNamesIn = (selections: readonly SelectionNode[]) =>
+  selections.flatMap((selection) => (selection.kind === Kind.FIELD ? [selection.name.value] : []));
 
 /** GraphQL.js' rules except the comparison of pairs of fields, which {@link findConflicts} replaces. */
 const linearRules = specifiedRules

@@ -112,6 +112,22 @@ export function fragmentsOf({ definitions }: DocumentNode): Map<string, Fragment
   return new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
 }
 
+/** The selections at the root of an operation, with those of its fragments; a fragment that was seen is left out. */
+export function* rootSelections(
+  { selections }: SelectionSetNode,
+  fragments: ReadonlyMap<string, FragmentDefinitionNode>,
+  seen: Set<string>,
+): Generator<SelectionNode> {
+  for (const selection of selections) {
+    yield selection;
+    if (selection.kind === Kind.INLINE_FRAGMENT) yield* rootSelections(selection.selectionSet, fragments, seen);
+    if (selection.kind !== Kind.FRAGMENT_SPREAD || seen.has(selection.name.value)) continue;
+    seen.add(selection.name.value);
+    const fragment = fragments.get(selection.name.value);
+    if (fragment) yield* rootSelections(fragment.selectionSet, fragments, seen);
+  }
+}
+
 /** By name, as the Relay connection specification prescribes. */
 export const isConnectionType = (type: GraphQLNamedType | undefined) =>
   isCompositeType(type) && type.name.endsWith('Connection');

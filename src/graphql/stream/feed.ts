@@ -159,9 +159,17 @@ export class Feed {
 /** An organization with streams, which were offered all changes up to `tail`. */
 type Live = { tail: FeedPosition; readonly followers: Set<Follower>; isReading: boolean };
 
-type Follower = ReturnType<typeof createFollower>;
+/** A stream that is offered the changes of its organization. */
+interface Follower {
+  readonly reader: FeedReader;
+  end(): void;
+  hasEnded(): boolean;
+  offer(batch: readonly FeedChange[]): void;
+  /** Null when the stream has ended, or is behind and has to read by itself. */
+  next(): Promise<readonly FeedChange[] | null>;
+}
 
-function createFollower(reader: FeedReader, signal: AbortSignal) {
+function createFollower(reader: FeedReader, signal: AbortSignal): Follower {
   let batches: (readonly FeedChange[])[] = [];
   let isBehind = false;
   let hasEnded = signal.aborted;
@@ -175,13 +183,12 @@ function createFollower(reader: FeedReader, signal: AbortSignal) {
     reader,
     end,
     hasEnded: () => hasEnded,
-    offer(batch: readonly FeedChange[]) {
+    offer(batch) {
       isBehind ||= batches.length === maxBatches;
       if (!isBehind) batches.push(batch);
       wake();
     },
-    /** Null when the stream has ended, or is behind and has to read by itself. */
-    async next(): Promise<readonly FeedChange[] | null> {
+    async next() {
       while (batches.length === 0 && !isBehind && !hasEnded)
         await new Promise<void>((resolve) => {
           wake = resolve;

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setTimeout } from 'node:timers/promises';
 import type { Pool } from 'pg';
 import { decodePosition } from '../../../plugins/changeFeed.ts';
 import { refusal } from '../../../plugins/refusal.ts';
@@ -6,15 +7,18 @@ import type { Config } from '../../config.ts';
 import type { Secrets } from '../../crypto/secrets.ts';
 import { isUnavailable } from '../../database/pool/unavailable.ts';
 import type { Log } from '../../log.ts';
+import { noRequest } from '../../observability/requestFields.ts';
 import { withBudgetPerWait, withoutCaller, withoutPermit } from '../../scheduling/caller.ts';
 import { hashToken, readBearer } from '../../token/accessTokens.ts';
+import { oauthSettings } from '../../token/settings.ts';
+import { queryOnce } from '../../token/transaction.ts';
 import { DocumentError } from '../document/documentError.ts';
 import type { ExecutionOptions } from '../execute.ts';
 import { isExpensive, type Operation } from '../operation.ts';
 import { RequestError } from '../request.ts';
-import { acceptsEvents, openEventStream } from '../response.ts';
+import { acceptsEvents } from '../response.ts';
 import { Feed } from './feed.ts';
-import { createSubscriber, createTokenCheck, type EventStream } from './subscribe.ts';
+import { createSubscriber, type EventStream, openEventStream } from './subscribe.ts';
 
 type StreamOptions = Omit<ExecutionOptions, 'replicaPool' | 'config'> & {
   readonly config: ExecutionOptions['config'] & Pick<Config, 'poolWaitMs'>;
@@ -22,14 +26,20 @@ type StreamOptions = Omit<ExecutionOptions, 'replicaPool' | 'config'> & {
 };
 
 /** Answers subscriptions by event streams, which end with the client, the token or the server. */
-export function createStreamServer({ oauthPool, ...options }: StreamOptions) {
+export interface StreamServer {
+  /** Resolves when the stream has ended; rejects if the request is refused, which sends no answer yet. */
+  serve(request: IncomingMessage, response: ServerResponse, operation: Operation): Promise<void>;
+  /** Completes all streams, so that their clients connect elsewhere. */
+  close(): void;
+}
+
+export function createStreamServer({ oauthPool, ...options }: StreamOptions): StreamServer {
   const { config, log } = options;
   const streams = createStreams(oauthPool, log);
   const subscribe = createSubscriber(options, new Feed(oauthPool, log));
 
   return {
-    /** Resolves when the stream has ended; rejects if the request is refused, which sends no answer yet. */
-    async serve(request: IncomingMessage, response: ServerResponse, operation: Operation): Promise<void> {
+    async serve(request, response, operation) {
       const { token } = operation;
       const bearer = readBearer(request);
       if (!token || bearer.kind !== 'token') throw new Error('A subscription was let through without a token');
@@ -163,3 +173,53 @@ const tooMany = () =>
       headers: { 'Retry-After': '5' },
     },
   );
+
+/**
+ * Verifies the tokens of streams in batches: a statement every 5 ms at most, for up to 100 tokens, however many events there are.
+ * A token is verified by a statement that begins after the call. So it is false if the revocation was acknowledged before. It is false, too,
+ * while the organization is not served here: its streams complete, and other organizations' streams are verified by the same statement.
+ */
+function createTokenCheck(pool: Pool): (tokenHash: Buffer) => Promise<boolean> {
+  const waiting = new Map<string, Waiting>();
+  let isRunning = false;
+
+  const verify = async (batch: readonly Waiting[]) => {
+    const statement = { name: 'verify_tokens_of_streams', text: areLive, values: [batch.map(({ hash }) => hash)] };
+    try {
+      const { rows } = await queryOnce<{ isLive: boolean }>(pool, oauthSettings(null, noRequest), statement);
+      for (const [index, { resolve }] of batch.entries()) resolve(rows[index]?.isLive === true);
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+  const run = async () => {
+    isRunning = true;
+    while (waiting.size > 0) {
+      await setTimeout(batchMs);
+      const batch = [...waiting].slice(0, maxTokens);
+      for (const [key] of batch) waiting.delete(key);
+      await verify(batch.map(([, token]) => token));
+    }
+    isRunning = false;
+  };
+
+  return (hash) => {
+    const key = hash.toString('latin1');
+    const token = waiting.get(key) ?? { hash, ...Promise.withResolvers<boolean>() };
+    waiting.set(key, token);
+    if (!isRunning) void withoutCaller(run);
+    return token.promise;
+  };
+}
+
+type Waiting = PromiseWithResolvers<boolean> & { readonly hash: Buffer };
+
+const batchMs = 5;
+
+const maxTokens = 100;
+
+const areLive = `
+  select coalesce((
+    select app_hidden.is_served(live.organization_id) from oauth.verify_access_token(token.hash) as live), false) as "isLive"
+  from unnest($1::bytea[]) with ordinality as token (hash, place)
+  order by place`;

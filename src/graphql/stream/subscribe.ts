@@ -1,4 +1,4 @@
-import { setTimeout } from 'node:timers/promises';
+import type { ServerResponse } from 'node:http';
 import type { OperationResult } from 'grafast-compile';
 import type { Pool } from 'pg';
 import type { WithPgClient } from 'postgraphile/@dataplan/pg';
@@ -12,18 +12,16 @@ import {
   startOf,
 } from '../../../plugins/changeFeed.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
-import { noRequest, type RequestId } from '../../observability/requestFields.ts';
-import { withoutCaller } from '../../scheduling/caller.ts';
+import type { RequestId } from '../../observability/requestFields.ts';
 import { createTurns } from '../../scheduling/turns.ts';
 import type { AccessToken } from '../../token/accessTokens.ts';
-import { graphSettings, oauthSettings } from '../../token/settings.ts';
-import { queryOnce } from '../../token/transaction.ts';
+import { graphSettings } from '../../token/settings.ts';
 import { toBody } from '../answer.ts';
 import { limitExceeded } from '../document/documentError.ts';
 import { presentError } from '../errors.ts';
 import { createContext, type ExecutionOptions, planInTurn, toGrafastArgs } from '../execute.ts';
 import type { Operation } from '../operation.ts';
-import type { openEventStream } from '../response.ts';
+import { eventStreamMediaType } from '../response.ts';
 import { Statements, type StatementsOptions } from '../statements.ts';
 import type { Feed } from './feed.ts';
 
@@ -168,53 +166,60 @@ const msOfEvent = 1;
 const maxEventBytes = 64_000;
 const tooLong = toBody('null', [limitExceeded('bytes', maxEventBytes).toJSON()]);
 
+/** An open answer of `text/event-stream`. */
+export interface EventStream {
+  /** Aborts when either side has ended the stream. */
+  readonly signal: AbortSignal;
+  /** Sends the status, once the beginning of the stream is known. */
+  open(): void;
+  /** Resolves when the client has taken everything that was sent. */
+  ready(): Promise<void>;
+  next(id: string | null, body: string): void;
+  heartbeat(): void;
+  complete(): void;
+}
+
 /**
- * Verifies the tokens of streams in batches: a statement every 5 ms at most, for up to 100 tokens, however many events there are.
- * A token is verified by a statement that begins after the call. So it is false if the revocation was acknowledged before. It is false, too,
- * while the organization is not served here: its streams complete, and other organizations' streams are verified by the same statement.
+ * Server-sent events of GraphQL over SSE, distinct connections mode, with backpressure.
+ * At most one event waits in memory. A client that takes none for 10 s is disconnected; it has the cursor of the last event that it took.
+ *
+ * https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md; https://html.spec.whatwg.org/#server-sent-events
  */
-export function createTokenCheck(pool: Pool): (tokenHash: Buffer) => Promise<boolean> {
-  const waiting = new Map<string, Waiting>();
-  let isRunning = false;
-
-  const verify = async (batch: readonly Waiting[]) => {
-    const statement = { name: 'verify_tokens_of_streams', text: areLive, values: [batch.map(({ hash }) => hash)] };
-    try {
-      const { rows } = await queryOnce<{ isLive: boolean }>(pool, oauthSettings(null, noRequest), statement);
-      for (const [index, { resolve }] of batch.entries()) resolve(rows[index]?.isLive === true);
-    } catch (error) {
-      for (const { reject } of batch) reject(error);
-    }
+export function openEventStream(response: ServerResponse): EventStream {
+  const ended = new AbortController();
+  let sent: Promise<void> = Promise.resolve();
+  const write = (text: string) => {
+    if (response.writableEnded || response.destroyed) return;
+    sent = new Promise((resolve) => response.write(text, () => resolve()));
   };
-  const run = async () => {
-    isRunning = true;
-    while (waiting.size > 0) {
-      await setTimeout(batchMs);
-      const batch = [...waiting].slice(0, maxTokens);
-      for (const [key] of batch) waiting.delete(key);
-      await verify(batch.map(([, token]) => token));
-    }
-    isRunning = false;
+  const complete = () => {
+    if (ended.signal.aborted) return;
+    ended.abort();
+    response.end('event: complete\ndata:\n\n');
+    setTimeout(() => response.destroy(), lingerMs).unref();
   };
-
-  return (hash) => {
-    const key = hash.toString('latin1');
-    const token = waiting.get(key) ?? { hash, ...Promise.withResolvers<boolean>() };
-    waiting.set(key, token);
-    if (!isRunning) void withoutCaller(run);
-    return token.promise;
+  if (response.destroyed) ended.abort();
+  response.once('close', () => ended.abort());
+  response.removeHeader('Content-Length');
+  response.setHeader('Content-Type', `${eventStreamMediaType}; charset=utf-8`);
+  // Otherwise nginx would buffer events.
+  response.setHeader('X-Accel-Buffering', 'no');
+  return {
+    signal: ended.signal,
+    open: () => response.flushHeaders(),
+    async ready() {
+      const tooSlow = setTimeout(complete, maxUnsentMs);
+      await sent.finally(() => clearTimeout(tooSlow));
+    },
+    next(id, body) {
+      write(`${id === null ? '' : `id: ${id}\n`}event: next\ndata: ${body}\n\n`);
+    },
+    heartbeat: () => write(':\n\n'),
+    complete,
   };
 }
 
-type Waiting = PromiseWithResolvers<boolean> & { readonly hash: Buffer };
+const maxUnsentMs = 10_000;
 
-const batchMs = 5;
-const maxTokens = 100;
-
-const areLive = `
-  select coalesce((
-    select app_hidden.is_served(live.organization_id) from oauth.verify_access_token(token.hash) as live), false) as "isLive"
-  from unnest($1::bytea[]) with ordinality as token (hash, place)
-  order by place`;
-
-export type EventStream = ReturnType<typeof openEventStream>;
+/** For events on their way to the client. */
+const lingerMs = 2000;

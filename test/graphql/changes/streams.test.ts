@@ -1,7 +1,7 @@
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import { openEventStream } from '../../../src/graphql/response.ts';
 import { createStreams } from '../../../src/graphql/stream/serveStreams.ts';
+import { openEventStream } from '../../../src/graphql/stream/subscribe.ts';
 import { createLog } from '../../../src/log.ts';
 import { shareService } from '../../support/sharedService.ts';
 
