@@ -10,7 +10,7 @@ import { chooseEncoding } from '../http/compression.ts';
 import { requestIdOf } from '../http/middleware.ts';
 import { createBodyReader, untilClosed, weighJson } from '../http/requestBody.ts';
 import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
-import { traced } from '../observability/tracing/traced.ts';
+import { traced } from '../observability/traced.ts';
 import type { ReplicaQueries } from '../replica/watchReplica.ts';
 import { callerPath, refusedAs, resumeQueued, withoutPermit } from '../scheduling/caller.ts';
 import { systemClock } from '../scheduling/clock.ts';

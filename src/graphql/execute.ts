@@ -21,7 +21,7 @@ import { isStalePlan } from '../database/driver/driver.ts';
 import { readMigrations } from '../database/migrations/watchMigrations.ts';
 import { isUnavailable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
-import { traced, tracePast } from '../observability/tracing/traced.ts';
+import { traced, tracePast } from '../observability/traced.ts';
 import { isRetryableOnPrimary, ReplicaUnusableError, requireReplayed } from '../replica/watchReplica.ts';
 import { inTurn } from '../scheduling/turns.ts';
 import { type AccessToken, InvalidTokenError } from '../token/accessTokens.ts';

@@ -4,7 +4,7 @@ import { isIPv6, type Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../observability/metrics/createMetrics.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { fieldsOf } from '../observability/requestFields.ts';
 import { createAdmission } from '../scheduling/admission.ts';
 import { createWaitBudget, withCaller } from '../scheduling/caller.ts';

@@ -5,9 +5,9 @@ import cors from 'cors';
 import type { RequestHandler } from 'express';
 import helmet from 'helmet';
 import type { Log } from '../log.ts';
-import type { Metrics } from '../observability/metrics/createMetrics.ts';
+import type { Metrics } from '../observability/metrics.ts';
 import { fieldsOf, noRequest, type RequestFields, type RequestId } from '../observability/requestFields.ts';
-import { tracer } from '../observability/tracing/traced.ts';
+import { tracer } from '../observability/traced.ts';
 import { isOfAuthzen, pathOf } from './requestTarget.ts';
 
 /** Answers a request, or prepares it for the next handler; a handler never fails. */

@@ -1,6 +1,6 @@
 import type { Pool, PoolClient, QueryConfig, QueryResult } from 'pg';
 import type { Log } from '../log.ts';
-import type { Metrics, PartitionState } from '../observability/metrics/createMetrics.ts';
+import type { Metrics, PartitionState } from '../observability/metrics.ts';
 import { noRequest } from '../observability/requestFields.ts';
 import { repeat } from '../repeat.ts';
 import { oauthSettings } from '../token/settings.ts';

@@ -1,11 +1,13 @@
+import { readFileSync } from 'node:fs';
+import { findPackageJSON } from 'node:module';
+import { dirname } from 'node:path';
 import type { RequestHandler, Router } from 'express';
 import type { Pool } from 'pg';
 import type { GraphQLSchema } from 'postgraphile/graphql';
 import type { Config } from '../config.ts';
 import { type Html, html, renderDocument } from '../html/html.ts';
+import { compressed } from './assets.ts';
 import type { DemoAccess } from './demo.ts';
-import { serviceVersion } from './package.ts';
-import type { Link, Site } from './site.ts';
 import type { WithOwner } from './why/createWhyRouter.ts';
 
 /**
@@ -70,3 +72,71 @@ ${body}`,
 
 const renderLink = ({ href, title }: Link, here: string) =>
   href === here ? html`<a href="${href}" aria-current="page">${title}</a> ` : html`<a href="${href}">${title}</a> `;
+
+/**
+ * Answers with a page under its own Content-Security-Policy, uncached: it may hold a credential.
+ *
+ * @param page or what renders it, at its first request
+ */
+export function sendPage(page: string | (() => string), policy: string): RequestHandler {
+  const send = compressed('html', async () => Buffer.from(typeof page === 'string' ? page : page()));
+  return async (request, response) => {
+    response.set({ 'Cache-Control': 'no-store', 'Content-Security-Policy': policy });
+    await send(request, response);
+  };
+}
+
+/**
+ * The policy of a page: files of this service, no inline script, no `eval`, no frame.
+ * Each of `relaxed` replaces the sources of one directive; its caller names the tool that needs it.
+ */
+export function contentSecurityPolicy(relaxed: Partial<Record<keyof typeof strict, string>> = {}): string {
+  return Object.entries({ ...strict, ...relaxed })
+    .map(([directive, sources]) => `${directive} ${sources}`)
+    .join('; ');
+}
+
+const strict = {
+  'default-src': "'none'",
+  'script-src': "'self'",
+  'style-src': "'self'",
+  'img-src': "'self' data:",
+  'font-src': "'self' data:",
+  'connect-src': "'self'",
+  'worker-src': "'none'",
+  'base-uri': "'none'",
+  'form-action': "'none'",
+  'frame-ancestors': "'none'",
+};
+
+/** The facts about the service that a page shows: its addresses, and links to the other pages. */
+export type Site = {
+  /** The specification's `{base_url}`. */
+  readonly url: string;
+  /** The path of the base URL, without a slash at its end: the prefix that a proxy may have. */
+  readonly basePath: string;
+  /** Where the style sheets, scripts and the icon of `browser` are served. */
+  readonly assetsPath: string;
+  /** The first page, then the enabled ones; the bar marks the current page. */
+  readonly links: readonly Link[];
+  readonly title: string;
+  readonly here: string;
+};
+
+type Link = { readonly href: string; readonly title: string; readonly description?: string };
+
+/** The path of a base URL, without a slash at its end. */
+export const basePathOf = (url: string): string => new URL(url).pathname.replace(/\/$/, '');
+
+/** The version and the folder of an installed package. */
+export function findPackage(name: string): { readonly version: string; readonly folder: string } {
+  const file = findPackageJSON(name, import.meta.url);
+  if (!file) throw new Error(`The package ${name} is not installed; run npm ci`);
+  return { version: readVersion(file), folder: dirname(file) };
+}
+
+const serviceVersion = readVersion(new URL('../../package.json', import.meta.url));
+
+function readVersion(file: string | URL): string {
+  return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
+}

@@ -3,14 +3,8 @@ import { join } from 'node:path';
 import { Html, html } from '../html/html.ts';
 import { serveAssets } from './assets.ts';
 import { chooseExamples } from './chooseExamples.ts';
-import { contentSecurityPolicy } from './contentSecurityPolicy.ts';
-import { forThisMachine } from './forThisMachine.ts';
-import { jsonElement } from './jsonElement.ts';
-import { findPackage } from './package.ts';
-import { type PageContext, renderPage, type ServedPage } from './page.ts';
-import { sendPage } from './sendPage.ts';
-import { sessionSettings } from './sessionSettings.ts';
-import { storedOperationsNotice } from './storedOperationsNotice.ts';
+import { forThisMachine, jsonElement, sessionSettings, storedOperationsNotice } from './explorer.ts';
+import { contentSecurityPolicy, findPackage, type PageContext, renderPage, type ServedPage, sendPage } from './page.ts';
 
 /** `/playground`: Altair, with the endpoint and an Authorization header for the token of this tab filled in; the demo is signed in. */
 export async function createPlayground(context: PageContext): Promise<ServedPage> {

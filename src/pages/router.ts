@@ -1,13 +1,20 @@
 import { fileURLToPath } from 'node:url';
-import { Router } from 'express';
+import { type RequestHandler, Router } from 'express';
+import Negotiator from 'negotiator';
 import { printSchema } from 'postgraphile/graphql';
-import { serveAssets } from './assets.ts';
-import { compressed } from './compressed.ts';
-import { createHome } from './home.ts';
-import type { PageContext } from './page.ts';
-import { pages } from './pages.ts';
+import { html } from '../html/html.ts';
+import type { Handler } from '../http/middleware.ts';
+import { compressed, serveAssets } from './assets.ts';
+import {
+  basePathOf,
+  contentSecurityPolicy,
+  type Page,
+  type PageContext,
+  renderPage,
+  type Site,
+  sendPage,
+} from './page.ts';
 import { requireSchemaAccess } from './schemaAccess.ts';
-import { basePathOf } from './site.ts';
 
 type PagesContext = Omit<PageContext, 'site'> & {
   /** The specification's `{base_url}`. */
@@ -49,3 +56,77 @@ export async function createPagesRouter({ url, ...context }: PagesContext): Prom
   }
   return router;
 }
+
+/** `/`: what this service is, and links to everything; it needs neither a script nor the explorers. */
+function createHome(site: Site): RequestHandler {
+  const { url, basePath, assetsPath, links } = site;
+  const facts: [string, string][] = [
+    ['/graphql', 'The endpoint: queries, mutations and subscriptions by POST, with an access token'],
+    ['/graphql/schema.graphql', 'The schema as a file, for client tools'],
+    ['/.well-known/oauth-authorization-server', 'What the OAuth 2.0 server offers'],
+    ['/.well-known/authzen-configuration', 'Where a door asks who may enter (AuthZEN)'],
+    ['/healthz', 'Whether the process lives'],
+    ['/readyz', 'Whether requests can be served'],
+  ];
+  const page = renderPage({
+    ...site,
+    head: html`<link rel="stylesheet" href="${assetsPath}home.css">`,
+    body: html`<main>
+<h1>Users, units and card assignments, as one graph</h1>
+<p class="lead">A GraphQL interface at <code>${url}/graphql</code>, and the OAuth 2.0 server that protects it.</p>
+<div class="explorers">${links.slice(1).map(
+      ({ href, title, description }) => html`<a href="${href}"><b>${title}</b><span>${description}</span></a>
+`,
+    )}</div>
+<dl>${facts.map(
+      ([path, purpose]) => html`<dt>${
+        path === '/graphql' ? html`<code>${path}</code>` : html`<a href="${basePath + path}"><code>${path}</code></a>`
+      }</dt><dd>${purpose}</dd>
+`,
+    )}</dl>
+</main>`,
+  });
+  return sendPage(page, contentSecurityPolicy());
+}
+
+/**
+ * The pages beside the API, in the order of the bar.
+ * Each imports its own code, since the supervisor needs only the addresses.
+ */
+export const pages: readonly Page[] = [
+  {
+    path: '/graphiql',
+    title: 'GraphiQL',
+    description: 'Write queries with completion, sign in, and run them',
+    create: async (context) => (await import('./graphiql.ts')).createGraphiql(context),
+  },
+  {
+    path: '/playground',
+    title: 'Playground',
+    description: 'Send requests with headers of your own',
+    create: async (context) => (await import('./playground.ts')).createPlayground(context),
+  },
+  {
+    path: '/documentations/graphql',
+    title: 'Documentation',
+    description: 'The types as a graph, a page for each, tokens, errors, limits',
+    create: async (context) => (await import('./documentation/createDocumentation.ts')).createDocumentation(context),
+  },
+];
+
+/**
+ * Redirects a browser that opens `/graphql` to a page, by content negotiation (RFC 9110 section 12).
+ * A client of the API is not redirected: it sends a query, or accepts JSON as readily.
+ *
+ * @param location of the page; null when it is off
+ */
+export function redirectBrowsers(location: string | null): Handler {
+  return (request, response, next) => {
+    const isOpened = request.method === 'GET' && !request.url?.includes('?');
+    if (location === null || !isOpened || new Negotiator(request).mediaType(offered) !== 'text/html') return next();
+    response.appendHeader('Vary', 'Accept');
+    response.writeHead(303, { Location: location, 'Cache-Control': 'no-store', 'Content-Length': 0 }).end();
+  };
+}
+
+const offered = ['application/json', 'application/graphql-response+json', 'text/html'];

@@ -1,9 +1,8 @@
+import { type EventLoopUtilization, performance } from 'node:perf_hooks';
 import { createFairQueue, type FairQueue, type Outcome, type Permit as QueuePermit } from 'fair-queue';
 import { type Clock, systemClock } from './clock.ts';
-import { createThreadLimit, createTickMeter } from './threadLimit.ts';
-import { WaitingFlow, type WaitingRequest } from './WaitingFlow.ts';
 
-export type AdmissionSettings = {
+type AdmissionSettings = {
   /** Database connections. 1.5 times as many requests are served at once, since some compute meanwhile. */
   readonly connections: number;
   /** How many requests may wait in a burst; beyond, flows with more than their share are overloaded. */
@@ -14,7 +13,7 @@ export type AdmissionSettings = {
   readonly onOverload: (overload: { readonly tenant?: string | undefined; readonly refused?: number }) => void;
 };
 
-export type Waiting = {
+type Waiting = {
   /** The path of its flow, the tenant first. */
   readonly path: readonly string[];
   readonly hasLeft: () => boolean;
@@ -283,3 +282,133 @@ const maxProbing = 64;
 /** Each waiting request holds a socket whose body is unread. */
 const maxWaitingInOverload = 2000;
 const tickMs = 5;
+
+/** A request that waits, in the fair queue or outside it. */
+type WaitingRequest = {
+  readonly path: readonly string[];
+  readonly since: number;
+  readonly hasLeft: () => boolean;
+  /** Asks for its permit. */
+  readonly ask: (outcome: Outcome) => QueuePermit;
+  readonly start: (permit: QueuePermit, waitedMs: number) => void;
+  readonly refuse: () => void;
+  /** Where it waits. */
+  flow: WaitingFlow | null;
+  /** What it has asked for; null while it waits outside the fair queue. */
+  permit: QueuePermit | null;
+  hasBegun: boolean;
+};
+
+/** The requests of a flow that wait, and its overload. */
+class WaitingFlow {
+  readonly path: readonly string[];
+  /** In the order of arrival. */
+  readonly #requests: WaitingRequest[] = [];
+  #shedsUntil = Number.NEGATIVE_INFINITY;
+  #endsAt = Number.NEGATIVE_INFINITY;
+  isOverloaded = false;
+
+  constructor(path: readonly string[]) {
+    this.path = path;
+  }
+
+  get waiting(): number {
+    return this.#requests.length;
+  }
+
+  get oldest(): WaitingRequest | undefined {
+    return this.#requests[0];
+  }
+
+  add(request: WaitingRequest): void {
+    request.flow = this;
+    this.#requests.push(request);
+  }
+
+  /** @returns whether it was there */
+  remove(request: WaitingRequest): boolean {
+    // Most leave at one of the ends.
+    const index = this.oldest === request ? 0 : this.#requests.lastIndexOf(request);
+    if (index >= 0) this.#requests.splice(index, 1);
+    return index >= 0;
+  }
+
+  /** Those that wait outside the fair queue, in the order of arrival. */
+  get outsideQueue(): WaitingRequest[] {
+    return this.#requests.filter(({ permit }) => permit === null);
+  }
+
+  /** The next one that is put into the queue: the newest while the flow sheds load, else the oldest. */
+  next(now: number): WaitingRequest | undefined {
+    const isOutside = ({ permit }: WaitingRequest) => permit === null;
+    return this.isShedding(now) ? this.#requests.findLast(isOutside) : this.#requests.find(isOutside);
+  }
+
+  isShedding(now: number): boolean {
+    return this.isOverloaded && now < this.#shedsUntil;
+  }
+
+  shed(now: number): void {
+    this.isOverloaded = true;
+    this.#shedsUntil = now + probeMs;
+    this.#endsAt = now + cooldownMs;
+  }
+
+  /** A refusal prolongs the overload. */
+  noteRefusal(now: number): void {
+    this.#endsAt = now + cooldownMs;
+  }
+
+  isOver(now: number): boolean {
+    return this.isOverloaded && now > this.#endsAt;
+  }
+}
+
+const probeMs = 5000;
+const cooldownMs = 1000;
+
+/**
+ * Adaptive concurrency limit by event-loop utilization: as many requests as keep the thread busy.
+ * Adjust it every few milliseconds. It changes by one, from 1 to `max`, and shrinks while the thread is never idle, since more would only
+ * wait.
+ */
+export function createThreadLimit(max: number, clock: Clock) {
+  const used = createUtilizationMeter(clock);
+  let limit = 1;
+  return {
+    get: () => limit,
+    adjust(held: number) {
+      const { utilization } = used();
+      if (utilization > 0.85) limit = Math.max(1, Math.min(limit, held) - 1);
+      else if (utilization < 0.6) limit = Math.min(max, limit + 1);
+    },
+  };
+}
+
+/**
+ * Whether an event-loop tick was so short that requests hardly waited in their sockets meanwhile.
+ * Call it at the end of each tick. When all ticks are long, one in 50 ms counts as short, so that some requests are served.
+ */
+export function createTickMeter(clock: Clock): () => boolean {
+  const used = createUtilizationMeter(clock);
+  let shortAt = clock.now();
+  return () => {
+    if (used().active > shortTickMs && clock.now() - shortAt < maxLongTicksMs) return false;
+    shortAt = clock.now();
+    return true;
+  };
+}
+
+const shortTickMs = 2;
+const maxLongTicksMs = 50;
+
+/** The event loop's utilization since the last call. */
+function createUtilizationMeter(clock: Clock): () => EventLoopUtilization {
+  let before = clock.eventLoopUtilization();
+  return () => {
+    const now = clock.eventLoopUtilization();
+    const used = performance.eventLoopUtilization(now, before);
+    before = now;
+    return used;
+  };
+}

@@ -12,8 +12,7 @@ import { type Login, loginsOf, type ServerLogins } from '../database/roles/roles
 import { StartupError } from '../errors/errors.ts';
 import type { Log } from '../log.ts';
 import { createPasswords } from '../oauth/passwords.ts';
-import type { Metrics } from '../observability/metrics/createMetrics.ts';
-import { stateOf } from '../observability/metrics/stateOf.ts';
+import { type Metrics, stateOf } from '../observability/metrics.ts';
 import { noRequest } from '../observability/requestFields.ts';
 import { createDemoCredentials, provisionDemo, registerDemoGraphiql } from '../provisioning/demo.ts';
 import { watchReplica } from '../replica/watchReplica.ts';

@@ -1,8 +1,7 @@
 import cluster from 'node:cluster';
 import type { Config } from '../config.ts';
 import { type HttpServer, listen } from '../http/server.ts';
-import type { Metrics } from '../observability/metrics/createMetrics.ts';
-import { answerSupervisor } from '../observability/metrics/workerMetrics.ts';
+import { answerSupervisor, type Metrics } from '../observability/metrics.ts';
 
 /**
  * Shows this process' metrics on METRICS_PORT.

@@ -12,9 +12,9 @@ import type { Readiness } from '../http/middleware.ts';
 import { createRouteOf } from '../http/requestTarget.ts';
 import { type HttpServer, listen } from '../http/server.ts';
 import type { Log } from '../log.ts';
-import { createMetrics } from '../observability/metrics/createMetrics.ts';
+import { createMetrics } from '../observability/metrics.ts';
 import type { DemoAccess } from '../pages/demo.ts';
-import { pages } from '../pages/pages.ts';
+import { pages } from '../pages/router.ts';
 import type { DemoCredentials } from '../provisioning/demo.ts';
 import { type ComposedApp, composeApp } from './compose.ts';
 import { createResources, lockEmbedded, openConnections, openServerDatabase, secretKeys } from './openConnections.ts';
@@ -98,7 +98,7 @@ export async function startService(
       log.info({ pages: pages.map(({ path }) => path) }, 'these pages are off: EXPLORERS is not true');
     // Starts before anything is traced, and ends after it.
     if (config.tracing) {
-      const { startTracing } = await import('../observability/tracing/startTracing.ts');
+      const { startTracing } = await import('../observability/startTracing.ts');
       resources.defer(await startTracing(config.tracing, log));
     }
     const shown = await showMetrics(config, metrics);

@@ -7,7 +7,7 @@ import type { Precondition } from '../database/driver/driver.ts';
 import { isRetryable } from '../database/pool/unavailable.ts';
 import type { Log } from '../log.ts';
 import { noRequest, type RequestFields, type RequestId } from '../observability/requestFields.ts';
-import { traced } from '../observability/tracing/traced.ts';
+import { traced } from '../observability/traced.ts';
 import { repeat } from '../repeat.ts';
 import { identifyCaller } from '../scheduling/caller.ts';
 import { type Claims, graphSettings, oauthSettings } from './settings.ts';

@@ -4,7 +4,7 @@ import { parseHead } from '../../src/commands/audit/history/head.ts';
 import { seal } from '../../src/commands/audit/history/seal.ts';
 import { verify } from '../../src/commands/audit/history/verify.ts';
 import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
-import { preparePartitions } from '../../src/database/migrations/partitions.ts';
+import { preparePartitions } from '../../src/database/migrations/migrate.ts';
 import { isWithoutTransaction } from '../../src/database/migrations/runCommitted.ts';
 import { createLog } from '../../src/log.ts';
 import { purgeExpired } from '../../src/oauth/purge.ts';

@@ -30,7 +30,7 @@ async function createClusterAs(given: PostgresUser | undefined): Promise<{ exist
   if (user) await chown(dataDir, user.uid, user.gid);
   const become = user ? `process.setgroups([]); process.setgid(${user.gid}); process.setuid(${user.uid});` : '';
   const script = `
-    const { createCluster } = await import(${JSON.stringify(import.meta.resolve('../../src/database/embedded/postgresProcess.ts'))});
+    const { createCluster } = await import(${JSON.stringify(import.meta.resolve('../../src/database/embedded/embedded.ts'))});
     ${become}
     await createCluster(${JSON.stringify({ ...installation, user: undefined })}, 'owner', 'secret');`;
   try {

@@ -1,6 +1,5 @@
 import { parser } from '@prometheus-io/lezer-promql';
-import { createMetrics } from '../../src/observability/metrics/createMetrics.ts';
-import { readWorkerMetrics } from '../../src/observability/metrics/workerMetrics.ts';
+import { createMetrics, readWorkerMetrics } from '../../src/observability/metrics.ts';
 import { read, readOnlyYaml } from './support.ts';
 
 /** What may be asked for: each name that a scrape has, and its labels. */

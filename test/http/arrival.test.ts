@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { watchArrivals } from '../../src/http/arrival.ts';
+import { watchArrivals } from '../../src/http/server.ts';
 import { withSlowTurns } from '../support/slowTurns.ts';
 
 const server = createServer((request, response) => {

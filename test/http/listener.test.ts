@@ -3,7 +3,7 @@ import { createListener } from '../../src/http/admission.ts';
 import { createRouteOf } from '../../src/http/requestTarget.ts';
 import { type HttpServer, listen } from '../../src/http/server.ts';
 import { createLog } from '../../src/log.ts';
-import { createMetrics } from '../../src/observability/metrics/createMetrics.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
 import { callerPath } from '../../src/scheduling/caller.ts';
 
 describe('the listener', () => {

@@ -1,6 +1,6 @@
 import { apiRoutes, createRouteOf } from '../../src/http/requestTarget.ts';
-import { createOperationLabels } from '../../src/observability/metrics/operationLabels.ts';
-import { pages } from '../../src/pages/pages.ts';
+import { createOperationLabels } from '../../src/observability/metrics.ts';
+import { pages } from '../../src/pages/router.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { startTestService, type TestService } from '../support/service.ts';
 

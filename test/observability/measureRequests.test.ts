@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { measureRequests } from '../../src/http/middleware.ts';
 import { createRouteOf } from '../../src/http/requestTarget.ts';
-import { createMetrics } from '../../src/observability/metrics/createMetrics.ts';
+import { createMetrics } from '../../src/observability/metrics.ts';
 import { fieldsOf, type RequestFields } from '../../src/observability/requestFields.ts';
 import { parseMetrics } from './support.ts';
 

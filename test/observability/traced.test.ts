@@ -1,6 +1,6 @@
 import { context, propagation, SpanStatusCode, trace } from '@opentelemetry/api';
 import { InMemorySpanExporter, NodeTracerProvider, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { traced, tracer } from '../../src/observability/tracing/traced.ts';
+import { traced, tracer } from '../../src/observability/traced.ts';
 
 const exporter = new InMemorySpanExporter();
 beforeAll(() => new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register());

@@ -1,6 +1,6 @@
 import { buildSchema } from 'postgraphile/graphql';
-import { renderDiagram } from '../../src/pages/documentation/diagram.ts';
 import { domainTypesOf, groupMutations } from '../../src/pages/documentation/domain.ts';
+import { renderDiagram } from '../../src/pages/documentation/startPage.ts';
 
 // What a later migration may add: an interface with two types, a table that refers to itself, and two with many references.
 const schema = buildSchema(`

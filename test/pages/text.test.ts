@@ -1,4 +1,4 @@
-import { renderInline } from '../../src/pages/documentation/text.ts';
+import { renderInline } from '../../src/pages/documentation/render.ts';
 
 test.each([
   ['A `code`, **bold**.', 'A <code>code</code>, <b>bold</b>.'],

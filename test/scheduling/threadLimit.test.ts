@@ -1,4 +1,4 @@
-import { createThreadLimit, createTickMeter } from '../../src/scheduling/threadLimit.ts';
+import { createThreadLimit, createTickMeter } from '../../src/scheduling/admission.ts';
 import { createTestClock, type TestClock } from '../support/clock.ts';
 
 let clock: TestClock;

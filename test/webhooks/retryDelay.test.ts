@@ -1,4 +1,4 @@
-import { retryDelayMs } from '../../src/webhooks/sendWebhook.ts';
+import { retryDelayMs } from '../../src/webhooks/startWebhooks.ts';
 
 test('retries come after 5 s, 5 min, 30 min, 2 h, 5 h and then every 10 h, with at most a fifth more', () => {
   const minutes = (random: number) =>

@@ -8,7 +8,7 @@ import { parseSettings } from 'graphile-migrate/dist/settings.js';
 import { type ClientBase, escapeIdentifier, type PoolClient } from 'pg';
 import { hasCode, StartupError } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
-import { onlyRow } from '../onlyRow.ts';
+import { onlyRow } from '../pool/transactions.ts';
 import { findOther, readApplied, readCommitted, requireOrder } from './committedMigrations.ts';
 import { announceMigrations } from './watchMigrations.ts';
 

@@ -3,8 +3,7 @@ import { Client, type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
 import { hasCode, StartupError } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 import { scopes, scopesByRank } from '../../token/scopes.ts';
-import { onlyRow } from '../onlyRow.ts';
-import { withClient } from '../pool/transactions.ts';
+import { onlyRow, withClient } from '../pool/transactions.ts';
 
 /**
  * Desired state: the roles of the cluster, their memberships and logins, before anything is migrated.

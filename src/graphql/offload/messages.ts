@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import type { Precondition } from '../../database/driver/driver.ts';
 import type { PoolSettings } from '../../database/pool/pools.ts';
 import type { Encoding } from '../../http/compression.ts';
-import type { ThreadState } from '../../observability/metrics/createMetrics.ts';
+import type { ThreadState } from '../../observability/metrics.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
 import type { Claims } from '../../token/settings.ts';
 import type { Use } from '../../token/transaction.ts';

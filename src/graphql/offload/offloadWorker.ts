@@ -8,9 +8,9 @@ import { watchDatabase } from '../../database/pool/readiness.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
 import { createEncoder } from '../../http/compression.ts';
 import { createLog } from '../../log.ts';
-import { stateOf } from '../../observability/metrics/stateOf.ts';
+import { stateOf } from '../../observability/metrics.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
-import { tracedFrom } from '../../observability/tracing/traced.ts';
+import { tracedFrom } from '../../observability/traced.ts';
 import { createReplicaPool, reconnect } from '../../replica/watchReplica.ts';
 import { type AccessToken, cachedToken, createUses, InvalidTokenError, liveToken } from '../../token/accessTokens.ts';
 import type { Claims } from '../../token/settings.ts';
@@ -31,8 +31,7 @@ const { config, authUrl, keys } = workerData as OffloadSettings;
 const send = (message: OffloadMessage, moved: readonly ArrayBuffer[] = []) => parentPort?.postMessage(message, moved);
 const log = createLog(config.logLevel, { write: (line) => send({ line }) });
 const endTracing =
-  config.tracing &&
-  (await (await import('../../observability/tracing/startTracing.ts')).startTracing(config.tracing, log));
+  config.tracing && (await (await import('../../observability/startTracing.ts')).startTracing(config.tracing, log));
 // A pool of its own: statements wait only for those of other offloaded operations.
 const pool = createPool(authUrl, { ...config, poolSize: 2 }, log, config.statementTimeoutMs);
 // Lets the pool recover from an outage, which the main thread logs.

@@ -1,6 +1,6 @@
 import type { Request, RequestHandler } from 'express';
 import type { Pool, PoolClient } from 'pg';
-import { onlyRow } from '../../database/onlyRow.ts';
+import { onlyRow } from '../../database/pool/transactions.ts';
 import { requestIdOf } from '../../http/middleware.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import { hashToken, isToken, readBearer } from '../../token/accessTokens.ts';

@@ -1,5 +1,5 @@
 import type { Pool, PoolClient } from 'pg';
-import { onlyRow } from '../../database/onlyRow.ts';
+import { onlyRow } from '../../database/pool/transactions.ts';
 import { createToken, hashToken } from '../../token/accessTokens.ts';
 import type { Scope } from '../../token/scopes.ts';
 import type { Client } from '../client.ts';

@@ -1,21 +1,19 @@
 import type { RequestHandler } from 'express';
-import { isIntrospectionType } from 'postgraphile/graphql';
+import { type GraphQLNamedType, isEnumType, isIntrospectionType } from 'postgraphile/graphql';
+import { errorCodes } from '../../graphql/errors.ts';
 import { type Html, html } from '../../html/html.ts';
-import { compressed } from '../compressed.ts';
-import { contentSecurityPolicy } from '../contentSecurityPolicy.ts';
-import { type PageContext, renderPage, type ServedPage } from '../page.ts';
+import { compressed } from '../assets.ts';
+import { contentSecurityPolicy, type PageContext, renderPage, type ServedPage, sendPage } from '../page.ts';
 import { requireSchemaAccess } from '../schemaAccess.ts';
-import { sendPage } from '../sendPage.ts';
 import { createExamples } from './createExamples.ts';
-import { renderDirectivePage } from './directivePage.ts';
-import { renderErrorPage } from './errorPage.ts';
+import { fieldsOf } from './domain.ts';
+import { readErrorGuide, renderErrorPage } from './errorPage.ts';
 import { type Documentation, renderFrame, renderSearch } from './frame.ts';
 import { renderMutationPage } from './mutationPage.ts';
-import { readErrorGuide } from './readErrorGuide.ts';
-import { createSearchIndex } from './searchIndex.ts';
+import { firstSentence } from './render.ts';
 import { renderStartPage } from './startPage.ts';
 import { renderTokenPage } from './tokenPage.ts';
-import { renderTypePage } from './typePage.ts';
+import { renderDirectivePage, renderTypePage } from './typePage.ts';
 
 /**
  * `/documentations/graphql`: the schema as a diagram and in writing, a page for each type, with examples to run.
@@ -87,3 +85,43 @@ tab and come back, or put a token here.</p>
 <button class="primary" disabled>Show the documentation</button></form>
 <p id="problem" role="alert"></p>
 </main>`;
+
+/** Where a thing is, below the first page; its name; and what it is in a sentence. */
+export type SearchEntry = readonly [place: string, name: string, text: string];
+
+/** What the search finds: guides, codes of errors, limits, types and all their parts, by name or by a word of the sentence. */
+export function createSearchIndex({ schema, config }: Documentation): SearchEntry[] {
+  const all = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type));
+  const [others, types] = [true, false].map((isWanted) =>
+    all.filter(({ name }) => isAround.test(name) === isWanted),
+  ) as [GraphQLNamedType[], GraphQLNamedType[]];
+  return [
+    ...guides,
+    ...Object.entries(errorCodes).map(([code, { meaning }]): SearchEntry => [`errors#${code}`, code, meaning]),
+    ...Object.keys(config.limits).map((limit): SearchEntry => ['errors#limits', `Limit: ${limit}`, '']),
+    ...types.map(({ name, description }): SearchEntry => [name, name, firstSentence(description)]),
+    ...types.flatMap(partsOf),
+    ...others.map(({ name }): SearchEntry => [name, name, '']),
+    ...schema.getDirectives().map(({ name }): SearchEntry => [`directives#${name}`, `@${name}`, '']),
+  ];
+}
+
+/** Types around others, which few people search for: they are last, without their parts. */
+const isAround = /(Edge|Connection|Payload)$/;
+
+const guides: readonly SearchEntry[] = [
+  ['tokens', 'Access tokens', 'How to get a token, by each grant.'],
+  ['tokens#inspecting', 'Inspecting and revoking tokens', 'Token info, introspection, revocation.'],
+  ['tokens#requests', 'Requests', 'Headers, stored documents, Idempotency-Key.'],
+  ['errors', 'Errors', 'What each code means, and what to do.'],
+  ['errors#too-many-requests', 'Too many requests: 429, Retry-After', ''],
+  ['errors#limits', 'Limits', 'How much an operation may ask for.'],
+];
+
+function partsOf(type: GraphQLNamedType): SearchEntry[] {
+  const parts = isEnumType(type) ? type.getValues() : fieldsOf(type);
+  const isMutation = type.name === 'Mutation';
+  return parts.map(({ name, description }) => {
+    return [`${type.name}#${name}`, `${type.name}.${name}`, isMutation ? firstSentence(description) : ''];
+  });
+}

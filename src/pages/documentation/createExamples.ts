@@ -15,7 +15,7 @@ import {
   parse,
   print,
 } from 'postgraphile/graphql';
-import { type Field, fieldsOf, nodesOf } from './fields.ts';
+import { type Field, fieldsOf, nodesOf } from './domain.ts';
 
 export type Example = { readonly document: string; readonly variables: Readonly<Record<string, unknown>> };
 

@@ -1,4 +1,5 @@
 import {
+  type GraphQLField,
   type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLObjectType,
@@ -9,7 +10,6 @@ import {
   isListType,
   isObjectType,
 } from 'postgraphile/graphql';
-import { type Field, fieldsOf, nodesOf } from './fields.ts';
 
 export type DomainType = GraphQLObjectType | GraphQLInterfaceType;
 
@@ -72,3 +72,22 @@ function subjectOf({ name, type }: Field, types: readonly DomainType[]): DomainT
 
 /** `nfcCardCreate` is a mutation of `Card`. */
 const ofInterface = (type: DomainType): DomainType => type.getInterfaces().find(({ name }) => name !== 'Node') ?? type;
+
+export type Field = GraphQLField<unknown, unknown>;
+
+/** None for a scalar, an enum, a union or an input object. Mutations are sorted so that each works. */
+export function fieldsOf(type: GraphQLNamedType): Field[] {
+  const fields = 'getFields' in type ? (Object.values(type.getFields()) as Field[]) : [];
+  return type.name === 'Mutation' ? fields.sort(byVerb) : fields;
+}
+
+/** A connection's field with its objects. */
+export const nodesOf = (type: GraphQLNamedType): Field | undefined =>
+  type.name.endsWith('Connection') ? fieldsOf(type).find(({ name }) => name === 'nodes') : undefined;
+
+export function byVerb(one: Field, other: Field): number {
+  const rank = ({ name }: Field) => verbs.findIndex((verb) => verb.test(name)) >>> 0;
+  return rank(one) - rank(other) || one.name.localeCompare(other.name);
+}
+
+export const verbs = [/Create$/, /Update$/, /(Assign|Grant)$/, /(Unassign|Revoke)$/, /(Redeliver|Secret)$/, /Delete$/];

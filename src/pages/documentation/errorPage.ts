@@ -1,9 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import type { Config } from '../../config.ts';
 import { type Html, html } from '../../html/html.ts';
 import { limitMeaning } from '../../variables.ts';
-import { renderTable } from './code.ts';
-import type { ErrorGuide } from './readErrorGuide.ts';
-import { renderText } from './text.ts';
+import { renderTable, renderText } from './render.ts';
 
 /** The error codes, with what to do about each, and the limits, as this service is configured. */
 export function renderErrorPage({ limits, throttle }: Config, guide: ErrorGuide): Html {
@@ -45,3 +44,31 @@ page beyond that, a negative one, or both at once is <code>BAD_USER_INPUT</code>
 }
 
 const inDigits = (limit: number) => limit.toLocaleString('en');
+
+/** The sections of the guide to errors, each with a paragraph for each code. */
+type ErrorGuide = readonly {
+  readonly title: string;
+  readonly paragraphs: readonly { readonly code: string; readonly text: string }[];
+}[];
+
+/**
+ * The paragraphs of `docs/errors.md`, so that the page and the document say the same.
+ * Links to other documents become plain text, since the service does not serve these.
+ */
+export async function readErrorGuide(): Promise<ErrorGuide> {
+  const page = await readFile(new URL('../../../docs/errors.md', import.meta.url), 'utf8');
+  return page
+    .split(/^## /m)
+    .map((section) => {
+      const [title = '', ...parts] = section.split(/^### /m);
+      const paragraphs = parts.map((part) => {
+        const [code = '', ...text] = part.split('\n');
+        return { code, text: toText(text.join('\n').trim()) };
+      });
+      return { title: title.split('\n', 1)[0] ?? '', paragraphs };
+    })
+    .filter(({ paragraphs }) => paragraphs.length > 0);
+}
+
+const toText = (markdown: string) =>
+  markdown.replaceAll(/\[([^\]]+)\]\((?!https?:)[^)]*\)/g, '$1').replaceAll('\n**Do**', '\n\n**Do**');

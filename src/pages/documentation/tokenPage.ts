@@ -1,8 +1,7 @@
 import { type Html, html } from '../../html/html.ts';
 import { grants } from '../../oauth/grants/grants.ts';
 import { type Holder, scopes, scopesByRank } from '../../token/scopes.ts';
-import { renderCode, renderRequest, renderTable } from './code.ts';
-import { renderInline } from './text.ts';
+import { renderCode, renderInline, renderRequest, renderTable } from './render.ts';
 
 /** How to get an access token, what each scope allows, and how to send a request with one. */
 export function renderTokenPage(url: string): Html {

@@ -10,12 +10,18 @@ import {
   isObjectType,
 } from 'postgraphile/graphql';
 import { type Html, html } from '../../html/html.ts';
-import { groupMutations } from './domain.ts';
-import { fieldsOf, nodesOf } from './fields.ts';
+import { fieldsOf, groupMutations, nodesOf } from './domain.ts';
 import type { Documentation } from './frame.ts';
-import { kindOf, renderFieldLink, renderReference } from './references.ts';
-import { type Part, renderExample, renderField } from './renderField.ts';
-import { renderText } from './text.ts';
+import {
+  kindOf,
+  type Part,
+  renderArguments,
+  renderExample,
+  renderField,
+  renderFieldLink,
+  renderReference,
+  renderText,
+} from './render.ts';
 
 /** The page of a type: what it is, where it is found, its fields with arguments and examples, and what changes it. */
 export function renderTypePage(documentation: Documentation, type: GraphQLNamedType): Html {
@@ -66,3 +72,14 @@ function usesOf(schema: GraphQLSchema, type: GraphQLNamedType): [type: string, f
       .map(({ name }): [string, string] => [of.name, name]);
   });
 }
+
+/** What a document may say besides fields. */
+export const renderDirectivePage = (documentation: Documentation): Html => html`<h1>Directives</h1>
+${documentation.schema.getDirectives().map(
+  ({ name, description, args }) => html`<article id="${name}">
+<h2><a href="#${name}"><code>@${name}</code></a></h2>
+${renderText(description)}
+${renderArguments(documentation, args)}
+</article>
+`,
+)}`;

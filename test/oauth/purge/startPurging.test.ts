@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import { createPool } from '../../../src/database/pool/pools.ts';
 import { createLog } from '../../../src/log.ts';
 import { startPurging } from '../../../src/oauth/purge.ts';
-import { createMetrics } from '../../../src/observability/metrics/createMetrics.ts';
+import { createMetrics } from '../../../src/observability/metrics.ts';
 import { preparesStatements } from '../../support/database.ts';
 import { createEmptiedDatabase, type EmptiedDatabase } from '../../support/emptiedDatabase.ts';
 import { until } from '../../support/until.ts';

@@ -1,5 +1,5 @@
 import { buildSchema, graphqlSync } from 'postgraphile/graphql';
-import { withIds } from '../../../src/pages/why/withIds.ts';
+import { withIds } from '../../../src/pages/why/createWhyRouter.ts';
 
 const schema = buildSchema(`
   interface Node { id: ID! }

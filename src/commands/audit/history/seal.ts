@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase, Pool } from 'pg';
-import { onlyRow } from '../../../database/onlyRow.ts';
-import { runTransaction } from '../../../database/pool/transactions.ts';
+import { onlyRow, runTransaction } from '../../../database/pool/transactions.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { Chains } from './chains.ts';
 import { type Chain, hashEntry, hashSeal, type Seal } from './hashes.ts';

@@ -1,5 +1,16 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { createOperationLabels } from './operationLabels.ts';
+import cluster from 'node:cluster';
+import { randomUUID } from 'node:crypto';
+import type { Pool } from 'pg';
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type MetricObjectWithValues,
+  type MetricValue,
+  Registry,
+} from 'prom-client';
 
 export type Metrics = ReturnType<typeof createMetrics>;
 
@@ -165,3 +176,72 @@ export function createMetrics(worker = '1') {
 
 /** In seconds. */
 const durations = [0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Bounds the cardinality: each name takes some forty series. */
+const maxNames = 100;
+
+/**
+ * Turns names of operations into labels, a bounded number of them.
+ * A name becomes a label when its operation was answered without an error. When all are taken, or if it never succeeds, the label is
+ * `other`.
+ */
+export function createOperationLabels(max = maxNames) {
+  const known = new Set<string>();
+  return (operation: string | undefined, succeeded: boolean): string => {
+    if (operation === undefined) return 'none';
+    if (succeeded && known.size < max && operation.length <= 100) known.add(operation);
+    return known.has(operation) ? operation : 'other';
+  };
+}
+
+/** A worker's answer: a whole registry in prom-client's form. */
+type Snapshot = MetricObjectWithValues<MetricValue<string>>[];
+type Asked = { readonly metricsAsked: string };
+type Answered = { readonly metricsAnswer: string; readonly snapshot: Snapshot };
+
+/** A worker that hangs does not block the others' metrics. */
+const timeoutMs = 1000;
+
+/** In a worker of node:cluster: answers the supervisor with this registry. */
+export function answerSupervisor(registry: Registry): void {
+  process.on('message', async (message: Partial<Asked> | null) => {
+    if (typeof message?.metricsAsked !== 'string') return;
+    const snapshot = (await registry.getMetricsAsJSON()) as Snapshot;
+    // The worker may have lost its supervisor meanwhile.
+    if (process.connected) process.send?.({ metricsAnswer: message.metricsAsked, snapshot } satisfies Answered);
+  });
+}
+
+/**
+ * In the supervisor: the metrics of all workers that answer in time, as text, and how many answered.
+ * Prom-client's own `clusterMetrics` fails as a whole if one of them does not answer.
+ */
+export async function readWorkerMetrics(): Promise<string> {
+  const asked = randomUUID();
+  const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected());
+  const snapshots: Snapshot[] = [];
+  const all = Promise.withResolvers<void>();
+  const collect = (_worker: unknown, message: Partial<Answered> | null) => {
+    if (message?.metricsAnswer !== asked || !message.snapshot) return;
+    snapshots.push(message.snapshot);
+    if (snapshots.length === workers.length) all.resolve();
+  };
+
+  cluster.on('message', collect);
+  const deadline = setTimeout(all.resolve, timeoutMs);
+  for (const worker of workers) worker?.send({ metricsAsked: asked } satisfies Asked, () => undefined);
+  if (workers.length > 0) await all.promise;
+  clearTimeout(deadline);
+  cluster.off('message', collect);
+  const registry = AggregatorRegistry.aggregate(snapshots);
+  const help = 'Worker processes that answered this scrape';
+  new Gauge({ name: 'graph_workers', help, registers: [registry] }).set(snapshots.length);
+  return registry.metrics();
+}
+
+/** A pool's connections by state, and how many requests wait for one. */
+export const stateOf = ({ totalCount, idleCount, waitingCount }: Pool): ThreadState['pool'] => ({
+  busy: totalCount - idleCount,
+  idle: idleCount,
+  waiting: waitingCount,
+});

@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider } from '@opentelemetry/sdk-trace-node';
-import type { Config } from '../../config.ts';
-import type { Log } from '../../log.ts';
-import { isDue } from '../requestFields.ts';
+import type { Config } from '../config.ts';
+import type { Log } from '../log.ts';
+import { isDue } from './requestFields.ts';
 
 /**
  * Starts to record and send traces, from this thread.
