@@ -82,7 +82,7 @@ function createNaming(build: GraphileBuild.Build): Naming {
   const named = ({ relation, type }: Pick<FeedChange, 'relation' | 'type'>): Named => {
     const found = known.get(relation)?.get(type);
     if (found) return found;
-    const name = nameOf(build, codecOf(relation), type);
+    const name = namedType(build, codecOf(relation), type);
     known.set(relation, new Map(known.get(relation)).set(type, name));
     return name;
   };
@@ -117,7 +117,7 @@ function typeNameOf({ inflection }: GraphileBuild.Build, codec: PgCodec, type: s
   return polymorphism.types[type]?.name ?? type;
 }
 
-function nameOf(build: GraphileBuild.Build, codec: PgCodec, type: string | null): Named {
+function namedType(build: GraphileBuild.Build, codec: PgCodec, type: string | null): Named {
   const typeName = typeNameOf(build, codec, type);
   return {
     typeName,

@@ -217,7 +217,7 @@ export type Change = {
   readonly at: string;
 };
 
-/** Its cursor is made when it is asked for, since an HMAC takes some 10 µs, and a page may have 1,000 changes. */
+/** Its cursor is made when it is asked for, since a page may have many changes, and each cursor is an HMAC. */
 export function presentChange(change: FeedChange, naming: Naming, keys: Pick<CursorKeys, 'cursorChecksum'>): Change {
   const { operation, at } = change;
   return {

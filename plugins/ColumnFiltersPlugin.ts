@@ -128,7 +128,8 @@ function filtersOf(resource: PgResource | undefined) {
     const inherent = attribute === 'external_identifier' ? ['externalIdentifiers'] : [];
     return [...inherent, ...[extensions?.tags?.filter ?? []].flat()].map((tag) => {
       const [argument = '', name = 'anyOf', ...more] = String(tag).split(' ');
-      const problem = problemOf(argument, name, codec) ?? (more.length > 0 ? 'is an argument and an operator' : null);
+      const problem =
+        problemOfTag(argument, name, codec) ?? (more.length > 0 ? 'is an argument and an operator' : null);
       if (problem) throw new Error(`${resource?.name}.${attribute}: "@filter ${tag}" ${problem}`);
       const operator: Operator = operators[name as keyof typeof operators];
       const apply = (value: unknown) => (value == null ? null : operator.apply(attribute, codec, value as never));
@@ -137,7 +138,7 @@ function filtersOf(resource: PgResource | undefined) {
   });
 }
 
-function problemOf(argument: string, operator: string, codec: PgCodec): string | null {
+function problemOfTag(argument: string, operator: string, codec: PgCodec): string | null {
   if (!/^[A-Za-z]\w*$/.test(argument)) return 'names no argument';
   if (!Object.hasOwn(operators, operator)) return `has none of the operators ${Object.keys(operators).join(', ')}`;
   if (operator !== 'isNull' && codec.arrayOfCodec) return 'is not for arrays, save isNull';

@@ -198,7 +198,7 @@ function isPlain(codec: PgCodec): boolean {
 }
 
 /**
- * Base64url of letters, digits and `.:_-`, in a quarter of the time that a Buffer takes.
+ * Base64url of letters, digits and `.:_-`, faster than by a Buffer.
  * Their base64 never has `+` or `/`, only `=` at the end.
  */
 export const toBase64url = (text: string): string => btoa(text).slice(0, Math.ceil((text.length * 4) / 3));

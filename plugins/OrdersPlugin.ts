@@ -114,9 +114,9 @@ function isSortable(codec: PgCodec): boolean {
 }
 
 /** PostgreSQL's own types that no B-tree orders. */
-const withoutOrder: ReadonlySet<string> = new Set([
-  ...['json', 'jsonpath', 'xml', 'point', 'line', 'lseg', 'box', 'path', 'polygon', 'circle', 'aclitem'],
-]);
+const withoutOrder: ReadonlySet<string> = new Set(
+  'json jsonpath xml point line lseg box path polygon circle aclitem'.split(' '),
+);
 
 /** Whether PostGraphile writes and reads the type without loss. */
 const isPlainText = (codec: PgCodec) => codec === TYPES.text || codec === TYPES.uuid;

@@ -49,8 +49,13 @@ export const ScalarInputPlugin: GraphileConfig.Plugin = {
 
 /** A domain over one of these has the coercion of the type: `Int`, `Float`, `Boolean` or `JSON`. */
 const notTexts: ReadonlySet<PgCodec> = new Set<PgCodec>([
-  ...[TYPES.boolean, TYPES.int2, TYPES.int, TYPES.float4, TYPES.float],
-  ...[TYPES.json, TYPES.jsonb],
+  TYPES.boolean,
+  TYPES.int2,
+  TYPES.int,
+  TYPES.float4,
+  TYPES.float,
+  TYPES.json,
+  TYPES.jsonb,
 ]);
 
 /** The kinds of literals for numbers whose values are texts. */

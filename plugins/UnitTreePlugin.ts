@@ -9,7 +9,7 @@ const levelsPerStatement = 8;
 /**
  * The tree of units, nested to any depth: every eighth level begins a statement of its own.
  * A nested connection is read inside its parent's statement, as text escaped once more per level, so that its size doubles with each.
- * Each `parent` is one more join of the statement, and PostgreSQL takes ten seconds to plan three hundred of them.
+ * Each `parent` is one more join of the statement, which PostgreSQL takes long to plan.
  */
 export const UnitTreePlugin: GraphileConfig.Plugin = wrapPlans({
   Unit: {

@@ -27,7 +27,7 @@ export function inputOf(
     return { type: new GraphQLList(new GraphQLNonNull(type)), read: readList(read) };
   }
   if (typeName !== undefined) return namedInput(build, codec, typeName, owner);
-  const row = rowOf(codec);
+  const row = rowTypeOf(codec);
   const type = build.getGraphQLTypeByPgCodec(row, 'input') as Input['type'] | null;
   if (!type) throw new Error(`${owner} is of a type that GraphQL does not have: ${nameInSql(codec)}`);
   return { type, read: row.attributes ? readObject(build, row) : readText };
@@ -42,7 +42,7 @@ function namedInput(build: GraphileBuild.Build, codec: PgCodec, typeName: string
   if (ids) return ids;
   const composite = compositeNamed(build, typeName);
   if (!composite) throw new Error(`${owner} is said to be {${typeName}}, and there is no such type`);
-  if (composite === rowOf(codec)) return inputOf(build, composite, undefined, owner);
+  if (composite === rowTypeOf(codec)) return inputOf(build, composite, undefined, owner);
   if (!isJson(codec)) {
     throw new Error(`${owner} is said to be {${typeName}}, and is ${nameInSql(codec)}: neither that type nor jsonb`);
   }
@@ -139,7 +139,7 @@ function readText(value: unknown, path: string): unknown {
 }
 
 /** For a domain over a composite type, that type. */
-const rowOf = (codec: PgCodec): PgCodec => (codec.attributes ? baseOf(codec) : codec);
+const rowTypeOf = (codec: PgCodec): PgCodec => (codec.attributes ? baseOf(codec) : codec);
 
 /**
  * Global ids in place of a table's keys: of a type, or of any type of an interface.

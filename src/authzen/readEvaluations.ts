@@ -17,7 +17,7 @@ export type Evaluations = { readonly evaluations: readonly Evaluation[]; readonl
 
 /** The body of an Access Evaluation request (AuthZEN section 6.1). @throws {AuthzenError} 400 */
 export function readEvaluation(text: string, members: number): Evaluation {
-  return complete(check(parts, parse(text, members)), 'The body');
+  return complete(parseBy(parts, parse(text, members)), 'The body');
 }
 
 /**
@@ -31,10 +31,10 @@ export function readEvaluations(text: string, members: number): Evaluations | nu
   // Before each is read, which takes long for many.
   if ('evaluations' in body && Array.isArray(body.evaluations) && body.evaluations.length > maxEvaluations)
     throw new AuthzenError(400, `There are more than ${maxEvaluations} evaluations; send them in several requests.`);
-  const { evaluations = [] } = check(list, body);
+  const { evaluations = [] } = parseBy(list, body);
   if (evaluations.length === 0) return null;
-  const { options = {} } = check(withOptions, body);
-  const defaults = check(parts, body);
+  const { options = {} } = parseBy(withOptions, body);
+  const defaults = parseBy(parts, body);
   return {
     evaluations: evaluations.map((one, index) => complete({ ...defaults, ...one }, `evaluations[${index}]`)),
     semantic: options.evaluations_semantic ?? 'execute_all',
@@ -103,7 +103,7 @@ function parse(text: string, members: number): object {
   return parsed;
 }
 
-function check<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
+function parseBy<Schema extends z.ZodType>(schema: Schema, value: unknown): z.infer<Schema> {
   const { success, error, data } = schema.safeParse(value);
   if (success) return data;
   const [issue] = error.issues;

@@ -24,7 +24,7 @@ export function createSecrets(keys: readonly [Buffer, ...Buffer[]]) {
   const lookupKeys = keys.map((key) => subkey(key, 'external authentication token lookup'));
   const answerKeys = keys.map((key) => subkey(key, 'idempotent answer sealing'));
   const webhookKeys = keys.map((key) => subkey(key, 'webhook secret sealing'));
-  // As key objects: with the bytes themselves each HMAC makes a key of them, which takes six times as long.
+  // As key objects: with the bytes themselves each HMAC would make a key of them.
   const cursorKeys = keys.map((key) => createSecretKey(subkey(key, 'change feed cursor')));
   const [sealingKey, lookupKey, answerKey, webhookKey] = [sealingKeys, lookupKeys, answerKeys, webhookKeys].map(
     ([current]) => current,

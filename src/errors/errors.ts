@@ -147,7 +147,7 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/^5(3|4)/, 'Raise the limit that the message names.'],
   [/^57P03$/, 'PostgreSQL starts, stops or recovers; run it again once it accepts connections.'],
   [/^(57P|08)/, again.remedy],
-  [/^57014$/, 'Run it again; statement_timeout of the role or database may be too short, or somebody cancelled it.'],
+  [/^57014$/, 'Run it again; statement_timeout of the role or database may be too short, or it was cancelled.'],
   [/^(40|55P03|55006)/, 'Another session uses the object; run it again when that has ended.'],
   [
     /^(42P01|42703|42704|42883|3F000|42P02|42804|42P10)$/,

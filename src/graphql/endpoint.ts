@@ -119,8 +119,8 @@ function createRequestExecution(options: EndpointOptions, parser: RequestParser,
 
   /** @returns null when a stream has answered */
   return async (received: Received, token: AccessToken | null): Promise<Answer | null> => {
-    const { request, response, requestId, fields, signal } = received;
-    const parsed = await parseAllowed(received, token, parser);
+    const { request, response, body, requestId, fields, signal } = received;
+    const parsed = await (token ? parser.parse(request, body, token.claims) : parseWithoutToken(received, parser));
     const { parameters, prepared } = parsed;
     const { variables } = parameters;
     const kind = prepared.operation.operation;
@@ -151,13 +151,8 @@ function createRequestExecution(options: EndpointOptions, parser: RequestParser,
   };
 }
 
-/** Reads the document and the parameters; without a token they may only be introspection. */
-async function parseAllowed(
-  { request, body, bearer }: Received,
-  token: AccessToken | null,
-  parser: RequestParser,
-): Promise<ParsedRequest> {
-  if (token) return parser.parse(request, body, token.claims);
+/** @throws {RequestError} 401 when the request is not only introspection */
+async function parseWithoutToken({ request, body, bearer }: Received, parser: RequestParser): Promise<ParsedRequest> {
   const introspection = bearer.kind === 'missing' ? await parser.parseIntrospection(request, body) : null;
   if (!introspection) throw unauthenticated(bearer.kind);
   limitIntrospection(introspection.prepared);

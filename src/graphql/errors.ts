@@ -101,14 +101,17 @@ type ErrorContext = {
  * logged.
  */
 export function presentError(error: GraphQLError, context: ErrorContext): GraphQLFormattedError {
-  const { code, message, ...extensions } = describe(error, context);
+  const { code, message, ...extensions } = describeError(error, context);
   const { locations, path } = error;
   return { message, ...(locations && { locations }), ...(path && { path }), extensions: { code, ...extensions } };
 }
 
 type Description = { readonly code: ErrorCode; readonly message: string } & Record<string, unknown>;
 
-function describe(error: GraphQLError, { requestId, rules, log, isOutdated, operation }: ErrorContext): Description {
+function describeError(
+  error: GraphQLError,
+  { requestId, rules, log, isOutdated, operation }: ErrorContext,
+): Description {
   const { code } = error.extensions;
   if (code && code in errorCodes) return { ...error.extensions, code, message: error.message };
 
@@ -276,23 +279,9 @@ function argumentOfParameter(error: DatabaseError, declared: readonly DeclaredAr
 const timeTypes: ReadonlySet<string> = new Set(['date', 'timestamp', 'timestamptz', 'time', 'timetz', 'interval']);
 /** Numbers that the service accepts and PostgreSQL may not. */
 const rangedNumbers: ReadonlySet<string> = new Set(['int2', 'int8', 'float4', 'numeric', 'money', 'oid']);
-const checkedTypes: ReadonlySet<string> = new Set([
-  ...[
-    'text',
-    'varchar',
-    'bpchar',
-    'citext',
-    'name',
-    'bool',
-    'int2',
-    'int4',
-    'float4',
-    'float8',
-    'uuid',
-    'json',
-    'jsonb',
-  ],
-]);
+const checkedTypes: ReadonlySet<string> = new Set(
+  'text varchar bpchar citext name bool int2 int4 float4 float8 uuid json jsonb'.split(' '),
+);
 
 /** Whether an input function has raised it: an error of a statement has a position, or is of the parser or PL/pgSQL. */
 const isOfValue = ({ position, internalPosition, file = '' }: DatabaseError) =>

@@ -6,7 +6,6 @@ import {
   TooLongError,
 } from 'grafast-compile';
 import { DatabaseError, type Pool } from 'pg';
-import type { WithPgClient } from 'postgraphile/@dataplan/pg';
 import { execute, hookArgs } from 'postgraphile/grafast';
 import {
   GraphQLError,
@@ -268,7 +267,7 @@ class Attempt implements OperationRequest, StatementsOptions {
     const tooLong = limitExceeded('bytes', config.limits.bytes);
     const errors = found.map((error) => (error.originalError instanceof TooLongError ? tooLong : error));
     const { requestId } = this.#requested;
-    const isOutdated = await hasOutdated(errors, pool, graph);
+    const isOutdated = await isSchemaOutdated(errors, pool, graph);
     const rules = graph.schema.extensions.constraintRules;
     const context = { requestId, operation: this.#requested, rules, log, isOutdated };
     const isStale = isOutdated || errors.some((error) => isStalePlan(rootOf(error)));
@@ -290,7 +289,7 @@ class Attempt implements OperationRequest, StatementsOptions {
     const { planning } = this.context;
     const context = this.#createContext();
     context.pgSettings = settings;
-    context.withPgClient = this.#statements.clientFor('side query') as Grafast.Context['withPgClient'];
+    context.withPgClient = this.#statements.clientFor('side query');
     context.statementCount = countStatements(plan);
     if (planning) context.planning = planning;
     this.context = context;
@@ -334,7 +333,7 @@ export async function toGrafastArgs(
   { resolvedPreset }: Graph,
   contextValue: Partial<Grafast.Context>,
   settings: TransactionSettings | null,
-  withPgClient: WithPgClient,
+  withPgClient: Grafast.Context['withPgClient'],
 ) {
   const args = await hookArgs({
     schema: prepared.schema,
@@ -346,8 +345,7 @@ export async function toGrafastArgs(
     outputDataAsString: true,
     requestContext: settings ? { pgSettings: settings } : {},
   });
-  // Its clients have all but the driver's own, which no plan uses.
-  (args.contextValue as Grafast.Context).withPgClient = withPgClient as Grafast.Context['withPgClient'];
+  (args.contextValue as Grafast.Context).withPgClient = withPgClient;
   return args;
 }
 
@@ -390,7 +388,7 @@ export function createContext(
  * Optimistic concurrency with migrations: whether one has made the schema of a failed statement stale.
  * The statement was right when the schema was built, and the next one is being built. Called only after errors that may have this cause.
  */
-async function hasOutdated(errors: readonly GraphQLError[], pool: Pool, { migrations }: Graph): Promise<boolean> {
+async function isSchemaOutdated(errors: readonly GraphQLError[], pool: Pool, { migrations }: Graph): Promise<boolean> {
   if (!errors.some(mayBeOfMigration)) return false;
   return readMigrations(pool).then(
     (found) => found !== migrations,
@@ -415,7 +413,7 @@ const planned = new WeakSet<OperationDefinitionNode>();
 
 /**
  * Does what begins by planning an operation: in its turn, unless this thread has planned the operation before.
- * Planning blocks the thread for 2 to 20 ms.
+ * Planning blocks the thread.
  */
 export async function planInTurn<T>({ operation, size }: PreparedDocument, execute: () => T): Promise<T> {
   if (planned.has(operation)) return execute();

@@ -43,7 +43,7 @@ export async function executeOnce(
   try {
     const claim = isMany && settings.role === 'graph_app' ? claimWithLock : claimAlone;
     const { rows } = await token.withTokenCheck(
-      (proof) => transaction.run({ ...claim, values: [keyHash] }, proof),
+      (tokenCheck) => transaction.run({ ...claim, values: [keyHash] }, tokenCheck),
       true,
     );
     const { state, answer } = rows[0] as Claim;
@@ -102,7 +102,7 @@ async function replay(kept: string, hiding: Parameters<typeof hideEndedSecrets>[
   return { status: 200, body, headers: { 'Idempotency-Replayed': 'true' }, fields };
 }
 
-function refuse(code: ErrorCode, message: string, { status, retryAfter, limit }: Details = {}): Answer {
+function refusedAnswer(code: ErrorCode, message: string, { status, retryAfter, limit }: Details = {}): Answer {
   const { extensions } = refusal(code, message, limit === undefined ? {} : { limit });
   return {
     status: status ?? errorCodes[code].status,
@@ -116,16 +116,20 @@ type Details = { readonly status?: number; readonly retryAfter?: string; readonl
 
 const refusals = {
   // The answer does not open: it was another request's, or its SECRET_KEY is gone.
-  answered: refuse('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.'),
-  'in use': refuse('IDEMPOTENCY_KEY_IN_USE', 'The first request with this Idempotency-Key is still under way.', {
+  answered: refusedAnswer('IDEMPOTENCY_KEY_REUSED', 'This Idempotency-Key was used for another request.'),
+  'in use': refusedAnswer('IDEMPOTENCY_KEY_IN_USE', 'The first request with this Idempotency-Key is still under way.', {
     retryAfter: '1',
   }),
   // All answers of an hour expire together.
-  full: refuse('LIMIT_EXCEEDED', 'Too many answers are kept for Idempotency-Keys; try again later, or without one.', {
-    status: 429,
-    retryAfter: '3600',
-    limit: 'idempotencyKeys',
-  }),
+  full: refusedAnswer(
+    'LIMIT_EXCEEDED',
+    'Too many answers are kept for Idempotency-Keys; try again later, or without one.',
+    {
+      status: 429,
+      retryAfter: '3600',
+      limit: 'idempotencyKeys',
+    },
+  ),
 };
 
 /** Where a text of JSON has secrets of webhooks, as words: `<id of the webhook>@<index>`. */

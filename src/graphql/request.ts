@@ -142,8 +142,7 @@ export type InexactNumber = {
 /**
  * Finds the numbers in JSON that `JSON.parse` would round.
  * For almost every request a regular expression shows that there are none. Otherwise each such number is put in quotes, behind a mark that
- * no client can know, and the text is parsed again. A reviver with `context.source` takes ten times as long, runs for each value, and
- * recurses.
+ * no client can know, and the text is parsed again. A reviver with `context.source` would run for each value, and recurses.
  *
  * @param text valid JSON
  * @param variablesIn where it has the variables, which are an object

@@ -107,7 +107,7 @@ export function negotiate(request: IncomingMessage, response: ServerResponse): v
   const mediaType = [graphqlMediaType, eventStreamMediaType].find((type) => accepted?.startsWith(type));
   response.setHeader('Content-Type', `${mediaType ?? jsonMediaType}; charset=utf-8`);
   response.setHeader('Cache-Control', 'no-store');
-  // Beside headers that it depends on already, such as the origin.
+  // Append: CORS has set Vary.
   response.appendHeader('Vary', 'Accept, Accept-Encoding, Authorization');
   if (request.method !== 'GET' && request.method !== 'POST') {
     const headers = { Allow: 'GET, POST' };

@@ -94,8 +94,8 @@ export class Statements {
   }
 
   /** Runs the statements of Grafast, or what the plan of a compiled run asks besides its statements. */
-  clientFor(source: StatementSource): WithPgClient {
-    return async (settings, callback) =>
+  clientFor(source: StatementSource): Grafast.Context['withPgClient'] {
+    const withPgClient: WithPgClient = async (settings, callback) =>
       callback({
         query: async (asked) => {
           const rows = await this.#query(source, settings as TransactionSettings, toNamed(asked));
@@ -107,6 +107,8 @@ export class Statements {
           );
         },
       });
+    // It has all but the driver's own, which no plan uses.
+    return withPgClient as Grafast.Context['withPgClient'];
   }
 
   async #query(source: StatementSource, settings: TransactionSettings, statement: Statement): Promise<readonly Row[]> {
@@ -339,7 +341,7 @@ export class Transaction {
    */
   run(statement: Statement, tokenCheck: Precondition | null): Promise<QueryResult> {
     const runNext = async () => {
-      // Otherwise twenty statements would take twenty times as long.
+      // Otherwise each statement would wait for its own timeout.
       if (this.#timeout) throw this.#timeout;
       const client = await this.#connected;
       return cancellable(client, this.#signal, () => this.#runNow(client, statement, tokenCheck));

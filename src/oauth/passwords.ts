@@ -112,10 +112,7 @@ export function createPasswords({ memoryKib, passes }: PasswordCost) {
   const prefix = `$argon2id$v=19$m=${memoryKib},t=${passes},p=${lanes}$`;
   /** The hash of no password: random bytes in place of salt and hash. */
   const hashOfNothing = `${prefix}${unpadded(randomBytes(16))}$${unpadded(randomBytes(32))}`;
-  /**
-   * One at a time: a hash takes 64 MB, and its lanes up to four cores. On two cores, two at a time gave 15 % more. By default the last one
-   * waits about 3 s.
-   */
+  // One at a time: a hash takes much memory, and its lanes several cores.
   const queue = createFairQueue({ slots: 1, maxWaiting: 32 }, systemClock);
   const costMs = (msOfMebibytePass * memoryKib * passes) / 1024;
 

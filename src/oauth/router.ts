@@ -1,7 +1,6 @@
 import { type RequestHandler, Router } from 'express';
 import type { Secrets } from '../crypto/secrets.ts';
 import { scopeNames } from '../token/scopes.ts';
-import { authenticateBearer } from './authenticateBearer.ts';
 import { type AuthorizeContext, createAuthorizeRouter } from './authorize/authorize.ts';
 import { authenticateClient } from './client.ts';
 import { allowOnly, handleErrors } from './errors.ts';
@@ -18,7 +17,7 @@ import {
   refuseWrongClient,
   type UserIdOf,
 } from './token/introspect.ts';
-import { revoke, revokeBearer } from './token/revoke.ts';
+import { authenticateBearer, revoke, revokeBearer } from './token/revoke.ts';
 
 type OauthContext = Omit<AuthorizeContext, 'throttle' | 'authenticateUser'> & {
   secrets: Secrets;

@@ -175,7 +175,16 @@ function createTryAccount(
   };
 }
 
-type Counter = ReturnType<typeof createCounter>;
+interface Counter {
+  /** Counts one more of this subject; returns whether it exceeds the limit. */
+  count(subject: string): Promise<Count>;
+  /** Counts nothing; returns whether one more would exceed the limit. */
+  read(subject: string): Promise<Count>;
+  /** Starts a window in which the limit is reached; it replaces a running one. */
+  set(subject: string): Promise<void>;
+  /** Takes one count back. */
+  takeBack(subject: string): Promise<void>;
+}
 
 /** Whether the count exceeds its limit, and the whole seconds until the window ends. */
 type Count = { readonly tooMany: boolean; readonly retryAfterSeconds: number };
@@ -201,7 +210,7 @@ type CounterOptions = {
  * Windows begin and end by PostgreSQL's clock, since the clocks of servers differ. A window that ends later than a new one would is over,
  * too: the clock was set back. It fails closed: {@link temporarilyUnavailable} when the database does not answer.
  */
-function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions) {
+function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: CounterOptions): Counter {
   const refused = inMemory ? new LRUCache<string, number>({ max: 1000, ttl: 1000 }) : null;
   const keyOf = (subject: string) => `${name}:${createHmac('sha256', key).update(subject).digest('base64url')}`;
   const query = async <Row extends QueryResultRow>(statement: Statement, values: readonly unknown[]) => {
@@ -214,8 +223,7 @@ function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: Coun
   const windowMs = windowSeconds * 1000;
 
   return {
-    /** Counts one more of this subject; returns whether it exceeds the limit. */
-    async count(subject: string): Promise<Count> {
+    async count(subject) {
       const id = keyOf(subject);
       const refusedUntil = refused?.get(id);
       if (refusedUntil !== undefined) return { tooMany: true, ...retryAfter(refusedUntil - performance.now()) };
@@ -225,18 +233,15 @@ function createCounter({ pool, key, name, limit, windowSeconds, inMemory }: Coun
       if (tooMany) refused?.set(id, performance.now() + window.restMs);
       return { tooMany, ...retryAfter(window.restMs) };
     },
-    /** Counts nothing; returns whether one more would exceed the limit. */
-    async read(subject: string): Promise<Count> {
+    async read(subject) {
       const window = await query<Window>(readWindow, [keyOf(subject), windowMs]);
       if (!window) return { tooMany: false, retryAfterSeconds: 0 };
       return { tooMany: window.points >= limit, ...retryAfter(window.restMs) };
     },
-    /** Starts a window in which the limit is reached; it replaces a running one. */
-    async set(subject: string): Promise<void> {
+    async set(subject) {
       await query(setWindow, [keyOf(subject), windowMs, limit]);
     },
-    /** Takes one count back. */
-    async takeBack(subject: string): Promise<void> {
+    async takeBack(subject) {
       await query(takeOneBack, [keyOf(subject), windowMs]);
     },
   };

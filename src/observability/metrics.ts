@@ -1,6 +1,5 @@
 import cluster from 'node:cluster';
 import { randomUUID } from 'node:crypto';
-import type { Pool } from 'pg';
 import {
   AggregatorRegistry,
   Counter,
@@ -238,10 +237,3 @@ export async function readWorkerMetrics(): Promise<string> {
   new Gauge({ name: 'graph_workers', help, registers: [registry] }).set(snapshots.length);
   return registry.metrics();
 }
-
-/** A pool's connections by state, and how many requests wait for one. */
-export const stateOf = ({ totalCount, idleCount, waitingCount }: Pool): ThreadState['pool'] => ({
-  busy: totalCount - idleCount,
-  idle: idleCount,
-  waiting: waitingCount,
-});

@@ -14,7 +14,7 @@ import { createWhyRouter } from './why/createWhyRouter.ts';
 export async function createGraphiql(context: PageContext): Promise<ServedPage> {
   const { site, withOwner } = context;
   const ruru = findPackage('ruru');
-  // Its source maps are four times as large as everything else.
+  // Its source maps are larger than everything else.
   const isWanted = (file: string) => !file.endsWith('.map');
   const assets = await serveAssets(site.basePath, 'ruru', join(ruru.folder, 'static'), isWanted);
   const page = forThisMachine(context, (shown) => sendPage(renderGraphiql(shown, ruru.version, assets.path), policy));

@@ -8,11 +8,11 @@ import { contentSecurityPolicy, findPackage, type PageContext, renderPage, type 
 
 /** `/playground`: Altair, with the endpoint and an Authorization header for the token of this tab filled in; the demo is signed in. */
 export async function createPlayground(context: PageContext): Promise<ServedPage> {
-  // Importing its module, only to find its files, would take 8 MB of memory.
+  // Importing its module, only to find its files, would take memory.
   const altair = findPackage('altair-static');
   const folder = join(altair.folder, 'build/dist');
   const assets = await serveAssets(context.site.basePath, 'altair', folder, isWanted);
-  const body = new Html(bodyOf(await readFile(join(folder, 'index.html'), 'utf8')));
+  const body = new Html(bodyOfPage(await readFile(join(folder, 'index.html'), 'utf8')));
   const page = forThisMachine(context, (shown) =>
     sendPage(renderPlayground(shown, altair.version, assets.path, body), policy),
   );
@@ -61,7 +61,7 @@ const policy = contentSecurityPolicy({
 const isWanted = (file: string) => !file.startsWith('iframe-sandbox') && file !== 'index.html';
 
 /** The body of Altair's own page: the element that it fills, and its scripts. */
-function bodyOf(page: string): string {
+function bodyOfPage(page: string): string {
   const body = /<body>(.*)<\/body>/s.exec(page)?.[1];
   if (body === undefined) throw new Error('altair-static has another page than this version of the service knows.');
   return body;

@@ -91,7 +91,7 @@ function createHome(site: Site): RequestHandler {
 
 /**
  * The pages beside the API, in the order of the bar.
- * Each imports its own code, since the supervisor needs only the addresses.
+ * Each is imported when it is switched on, since a process without them needs only their addresses.
  */
 export const pages: readonly Page[] = [
   {

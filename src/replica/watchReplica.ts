@@ -18,7 +18,20 @@ import {
 import { type Claims, oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
 
-export type Replica = ReturnType<typeof watchReplica>;
+export interface Replica {
+  /** Connections to the replica as the authenticator. */
+  readonly pool: EvictablePool;
+  /** The LSN that the replica must have replayed for any query; null while it gets none. */
+  required(): string | null;
+  /**
+   * Stops queries to the replica until a probe has read a newer LSN of the primary.
+   * The primary's catalogue has changed, or another server may be the primary. The replica must first replay everything up to now.
+   */
+  invalidate(): void;
+  /** Calls back when a server does not answer, or the primary has changed. @returns what unsubscribes */
+  onTrouble(listener: (server: ServerName) => void): () => void;
+  stop(): Promise<void>;
+}
 
 export type ServerName = 'primary' | 'replica';
 
@@ -27,7 +40,7 @@ export type ServerName = 'primary' | 'replica';
  * A load balancer may lead to several. Queries go to it while it answers within 2 s, is in recovery, and lags by at most 5 s. The log has
  * each change.
  */
-export function watchReplica(url: string, primary: EvictablePool, config: PoolSettings, log: Log) {
+export function watchReplica(url: string, primary: EvictablePool, config: PoolSettings, log: Log): Replica {
   const pool = createReplicaPool(url, config, log);
   const probe = createProbe(url, primary);
   let problem: string | null = 'not probed yet';
@@ -62,21 +75,14 @@ export function watchReplica(url: string, primary: EvictablePool, config: PoolSe
   const probing = repeat(probeOnce, probeEveryMs);
 
   return {
-    /** Connections to the replica as the authenticator. */
     pool,
-    /** The LSN that the replica must have replayed for any query; null while it gets none. */
     required: () => (problem === null ? minimumLsn : null),
-    /**
-     * Stops queries to the replica until a probe has read a newer LSN of the primary.
-     * The primary's catalogue has changed, or another server may be the primary. The replica must first replay everything up to now.
-     */
     invalidate,
-    /** Calls back when a server does not answer, or the primary has changed. @returns what unsubscribes */
-    onTrouble(listener: (server: ServerName) => void) {
+    onTrouble(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
     },
-    async stop(): Promise<void> {
+    async stop() {
       await probing.stop();
       // `end()` may hang if the server is gone.
       await Promise.race([Promise.all([probe.end(), pool.end()]), delay(1000, undefined, { ref: false })]);

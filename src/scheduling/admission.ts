@@ -3,7 +3,7 @@ import { createFairQueue, type FairQueue, type Outcome, type Permit as QueuePerm
 import { type Clock, systemClock } from './clock.ts';
 
 type AdmissionSettings = {
-  /** Database connections. 1.5 times as many requests are served at once, since some compute meanwhile. */
+  /** Database connections. More requests than these are served at once, since some compute meanwhile. */
   readonly connections: number;
   /** How many requests may wait in a burst; beyond, flows with more than their share are overloaded. */
   readonly maxWaiting: number;
@@ -57,7 +57,7 @@ class Admission {
   readonly #settings: AdmissionSettings;
   readonly #clock: Clock;
   readonly #queue: FairQueue;
-  readonly #limit: ReturnType<typeof createThreadLimit>;
+  readonly #limit: ThreadLimit;
   readonly #wasShortTick: () => boolean;
   /** Flows with waiting requests or an overload, by their names. */
   readonly #flows = new Map<string, WaitingFlow>();
@@ -129,7 +129,7 @@ class Admission {
 
   #arrive(arriving: Omit<WaitingRequest, 'since' | 'flow' | 'permit' | 'hasBegun'>): WaitingRequest {
     const request = { ...arriving, since: this.#clock.now(), flow: null, permit: null, hasBegun: false };
-    const flow = this.#flows.size > 0 ? this.#flows.get(nameOf(arriving.path)) : undefined;
+    const flow = this.#flows.size > 0 ? this.#flows.get(flowName(arriving.path)) : undefined;
     if (!flow?.isOverloaded) this.#ask(request);
     // Asking may have begun it.
     if (!request.hasBegun) this.#wait(request, flow ?? new WaitingFlow(arriving.path));
@@ -150,7 +150,7 @@ class Admission {
       if (isArriving) this.#beginReady();
       else process.nextTick(() => this.#beginReady());
     };
-    // It is refused only here.
+    // Admission refuses; the queue must not.
     request.permit = request.ask({ begin, refuse: () => undefined });
   }
 
@@ -171,7 +171,7 @@ class Admission {
   #wait(request: WaitingRequest, flow: WaitingFlow): void {
     flow.add(request);
     this.#waiting++;
-    this.#flows.set(nameOf(flow.path), flow);
+    this.#flows.set(flowName(flow.path), flow);
     this.#stopTicking ??= this.#clock.setInterval(() => this.#tick(), tickMs);
     this.#watch(flow);
     this.#serveSoon();
@@ -269,7 +269,7 @@ class Admission {
   }
 }
 
-const nameOf = (path: readonly string[]) => path.join(' ');
+const flowName = (path: readonly string[]) => path.join(' ');
 
 /** The burst for each permit, in milliseconds: how late another flow may get its share. */
 const burstMs = 50;
@@ -367,17 +367,23 @@ class WaitingFlow {
 const probeMs = 5000;
 const cooldownMs = 1000;
 
+interface ThreadLimit {
+  get(): number;
+  /** @param held how many requests are served now */
+  adjust(held: number): void;
+}
+
 /**
  * Adaptive concurrency limit by event-loop utilization: as many requests as keep the thread busy.
  * Adjust it every few milliseconds. It changes by one, from 1 to `max`, and shrinks while the thread is never idle, since more would only
  * wait.
  */
-export function createThreadLimit(max: number, clock: Clock) {
+export function createThreadLimit(max: number, clock: Clock): ThreadLimit {
   const used = createUtilizationMeter(clock);
   let limit = 1;
   return {
     get: () => limit,
-    adjust(held: number) {
+    adjust(held) {
       const { utilization } = used();
       if (utilization > 0.85) limit = Math.max(1, Math.min(limit, held) - 1);
       else if (utilization < 0.6) limit = Math.min(max, limit + 1);

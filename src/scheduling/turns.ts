@@ -21,8 +21,7 @@ const afterTurns = (turns: number, then: () => void): unknown =>
 
 /**
  * Work that blocks the thread for milliseconds, such as planning: one piece, of whatever kind, in eight turns.
- * Node.js accepts one connection in a turn (libuv since 1.45). With a piece in each turn, a client that connected after 50 others waited
- * for 50 pieces. An idle turn takes 0.01 ms.
+ * Node.js accepts one connection in a turn (libuv since 1.45), so that new clients do not wait for a piece each.
  */
 export const inTurn = createTurns(1, 8);
 

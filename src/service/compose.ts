@@ -26,7 +26,8 @@ import { basePathOf } from '../pages/page.ts';
 import { createPagesRouter, redirectBrowsers } from '../pages/router.ts';
 import type { WithOwner } from '../pages/why/createWhyRouter.ts';
 import { createReplicaQueries, createReplicaTokenVerifier, type ReplicaQueries } from '../replica/watchReplica.ts';
-import { createTokenVerifier, startRecordingUses, type TokenVerifier } from '../token/accessTokens.ts';
+import { createTokenVerifier, type TokenVerifier } from '../token/accessTokens.ts';
+import { startRecordingUsage } from '../token/transaction.ts';
 import { copyNotice, startWebhooks } from '../webhooks/startWebhooks.ts';
 import { type Connections, requireSecretKey } from './openConnections.ts';
 
@@ -82,7 +83,7 @@ export async function composeApp(dependencies: AppDependencies) {
   const onThrottled = (limit: string) => context.metrics.throttled.inc({ limit });
   const oauth = createOauthRouter({ ...context, pool: oauthPool, secrets, userIdOf, onThrottled });
   const purging = startPurging(oauthPool, log, config.metricsPort === undefined ? null : context.metrics);
-  const recordingUses = startRecordingUses(oauthPool, log);
+  const recordingUses = startRecordingUsage(oauthPool, log);
   const feedLag = config.metricsPort === undefined ? null : watchFeedLag(oauthPool, log);
   if (feedLag) context.metrics.watchFeedLag(feedLag.get);
 
@@ -235,22 +236,24 @@ type SchemaGeneration = {
  * @param onFailure is called when a release fails; that of an earlier generation is not awaited
  */
 function createHotSwap(first: SchemaGeneration, onFailure: (error: unknown) => void) {
-  // `uses` counts the requests in flight, and one until it is retired. A `Set` of requests changes with each, and V8 links each table that
-  // it outgrows to the next one. Once such a table was old, no later request could die young: 5.6 kB of each were promoted, which are
-  // 0.4 kB with a count.
-  const serve = (generation: SchemaGeneration) => ({ ...generation, drained: Promise.withResolvers<void>(), uses: 1 });
+  // Requests in flight are counted, and one more until it is retired: a Set of requests here kept old requests alive (bench peers).
+  const serve = (generation: SchemaGeneration) => ({
+    ...generation,
+    drained: Promise.withResolvers<void>(),
+    inFlight: 1,
+  });
   let current = serve(first);
   let released: Promise<unknown> = Promise.resolve();
 
   const enter = (response: ServerResponse) => {
     const entered = current;
-    entered.uses++;
+    entered.inFlight++;
     // Happens once, whether the answer was sent or the client disconnected.
     response.once('close', () => leave(entered));
     return entered;
   };
   const leave = (generation: typeof current) => {
-    if (--generation.uses === 0) generation.drained.resolve();
+    if (--generation.inFlight === 0) generation.drained.resolve();
   };
   const drain = async (generation: typeof current) => {
     generation.endStreams();

@@ -5,13 +5,11 @@ import { LRUCache } from 'lru-cache';
 import { DatabaseError, type Pool } from 'pg';
 import type { Precondition } from '../database/driver/driver.ts';
 import { isRetryable } from '../database/pool/unavailable.ts';
-import type { Log } from '../log.ts';
-import { noRequest, type RequestFields, type RequestId } from '../observability/requestFields.ts';
+import type { RequestFields, RequestId } from '../observability/requestFields.ts';
 import { traced } from '../observability/traced.ts';
-import { repeat } from '../repeat.ts';
 import { identifyCaller } from '../scheduling/caller.ts';
 import { type Claims, graphSettings, oauthSettings } from './settings.ts';
-import { queryOnce, sent, type Use } from './transaction.ts';
+import { queryOnce } from './transaction.ts';
 
 /** A request's token: its claims, and the check that they are in force. */
 export type AccessToken = {
@@ -299,81 +297,3 @@ export const requireOwnService: Precondition = {
   text: 'select app_hidden.require_service(app_hidden.current_organization_id())',
   values: [],
 };
-
-/** Deduplication: collects each text of a token's role once a day, for `audit unused`. */
-export function createUses() {
-  const noted: Readonly<Record<string, Set<string>>> = {
-    graph_app: new Set(),
-    graph_user: new Set(),
-    graph_basic: new Set(),
-  };
-  let day = '';
-  let notedCharacters = 0;
-  let uses: Use[] = [];
-  let characters = 0;
-
-  const note = (message: unknown) => {
-    const { role, text } = message as Use;
-    const texts = noted[role];
-    if (!texts || texts.has(text)) return;
-    // The text is noted the next time it runs: a client's many texts must not take more memory than this in between.
-    if (characters > maxCharacters) return;
-    texts.add(text);
-    uses.push({ role, text });
-    characters += text.length;
-    notedCharacters += text.length;
-  };
-  sent.subscribe(note);
-
-  return {
-    /** The uses since the last call. */
-    take(): readonly Use[] {
-      const today = new Date().toISOString().slice(0, 10);
-      // A forgotten text is noted once more.
-      if (today !== day || notedCharacters > maxNotedCharacters) {
-        for (const texts of Object.values(noted)) texts.clear();
-        notedCharacters = 0;
-      }
-      day = today;
-      const taken = uses;
-      uses = [];
-      characters = 0;
-      return taken;
-    },
-    /** For uses that could not be recorded: they are noted when they run again. */
-    forget(taken: readonly Use[]): void {
-      for (const { role, text } of taken) noted[role]?.delete(text);
-    },
-    stop: () => void sent.unsubscribe(note),
-  };
-}
-
-const maxCharacters = 200_000;
-const maxNotedCharacters = 2_000_000;
-
-/** Write-behind: adds new uses to audit.uses every ten seconds, and at the end. */
-export function startRecordingUses(pool: Pool, log: Log) {
-  const uses = createUses();
-  const record = async () => {
-    const taken = uses.take();
-    if (taken.length === 0) return;
-    try {
-      const values = [taken.map(({ role }) => role), taken.map(({ text }) => text)];
-      await queryOnce(pool, oauthSettings(null, noRequest), { text: 'select oauth.note_uses($1, $2)', values });
-    } catch (error) {
-      uses.forget(taken);
-      log.debug({ error }, 'what was used is not noted yet');
-    }
-  };
-  const recording = repeat(record, everyMs, everyMs);
-
-  return {
-    async stop(): Promise<void> {
-      await recording.stop();
-      uses.stop();
-      await record();
-    },
-  };
-}
-
-const everyMs = 10_000;

@@ -10,7 +10,10 @@ import {
 import { evictPoolOf } from '../database/pool/pools.ts';
 import { runTransaction } from '../database/pool/transactions.ts';
 import { isReadOnly } from '../database/pool/unavailable.ts';
-import { type TransactionSettings, toStatement } from './settings.ts';
+import type { Log } from '../log.ts';
+import { noRequest } from '../observability/requestFields.ts';
+import { repeat } from '../repeat.ts';
+import { oauthSettings, type TransactionSettings, toStatement } from './settings.ts';
 
 /**
  * Runs `work` in one transaction under these settings, all of them local to it.
@@ -121,14 +124,93 @@ function pipelineOf(
 }
 
 /** A statement that a request has run, and its role. */
-export type Use = { readonly role: string; readonly text: string };
+export type StatementUse = { readonly role: string; readonly text: string };
 
 /** Diagnostics channel: each statement under the settings of a request, as it is sent. */
 export const sent = channel('statement:sent');
 
 export function publishStatement({ role, 'graph.request_id': requestId }: TransactionSettings, text: string): void {
-  if (requestId !== 'warm-up') publishUse({ role, text });
+  if (requestId !== 'warm-up') publishUsage({ role, text });
 }
 
 /** Also for uses of the offload thread. */
-export const publishUse = (use: Use): void => sent.publish(use);
+export const publishUsage = (use: StatementUse): void => sent.publish(use);
+
+/** Deduplication: collects each text of a token's role once a day, for `audit unused`. */
+export function createStatementUsage() {
+  const noted: Readonly<Record<string, Set<string>>> = {
+    graph_app: new Set(),
+    graph_user: new Set(),
+    graph_basic: new Set(),
+  };
+  let day = '';
+  let notedCharacters = 0;
+  let uses: StatementUse[] = [];
+  let characters = 0;
+
+  const note = (message: unknown) => {
+    const { role, text } = message as StatementUse;
+    const texts = noted[role];
+    if (!texts || texts.has(text)) return;
+    // The text is noted the next time it runs: a client's many texts must not take more memory than this in between.
+    if (characters > maxCharacters) return;
+    texts.add(text);
+    uses.push({ role, text });
+    characters += text.length;
+    notedCharacters += text.length;
+  };
+  sent.subscribe(note);
+
+  return {
+    /** The uses since the last call. */
+    take(): readonly StatementUse[] {
+      const today = new Date().toISOString().slice(0, 10);
+      // A forgotten text is noted once more.
+      if (today !== day || notedCharacters > maxNotedCharacters) {
+        for (const texts of Object.values(noted)) texts.clear();
+        notedCharacters = 0;
+      }
+      day = today;
+      const taken = uses;
+      uses = [];
+      characters = 0;
+      return taken;
+    },
+    /** For uses that could not be recorded: they are noted when they run again. */
+    forget(taken: readonly StatementUse[]): void {
+      for (const { role, text } of taken) noted[role]?.delete(text);
+    },
+    stop: () => void sent.unsubscribe(note),
+  };
+}
+
+const maxCharacters = 200_000;
+
+const maxNotedCharacters = 2_000_000;
+
+/** Write-behind: adds new uses to audit.uses every ten seconds, and at the end. */
+export function startRecordingUsage(pool: Pool, log: Log) {
+  const uses = createStatementUsage();
+  const record = async () => {
+    const taken = uses.take();
+    if (taken.length === 0) return;
+    try {
+      const values = [taken.map(({ role }) => role), taken.map(({ text }) => text)];
+      await queryOnce(pool, oauthSettings(null, noRequest), { text: 'select oauth.note_uses($1, $2)', values });
+    } catch (error) {
+      uses.forget(taken);
+      log.debug({ error }, 'what was used is not noted yet');
+    }
+  };
+  const recording = repeat(record, everyMs, everyMs);
+
+  return {
+    async stop(): Promise<void> {
+      await recording.stop();
+      uses.stop();
+      await record();
+    },
+  };
+}
+
+const everyMs = 10_000;

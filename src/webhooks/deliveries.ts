@@ -159,9 +159,14 @@ export function followFeed(pool: Pool, webhook: Webhook, naming: Naming): Promis
         update app_hidden.webhook_positions set origin = $3, horizon = $7, change_id = $8, at = statement_timestamp()
         where organization_id = $1 and webhook_id = $2`,
       values: [
-        ...[organizationId, id, origin],
-        ...[wanted.map(({ horizon }) => horizon), wanted.map((row) => row.id), wanted.map(({ at }) => at)],
-        ...[horizon, changeId],
+        organizationId,
+        id,
+        origin,
+        wanted.map((row) => row.horizon),
+        wanted.map((row) => row.id),
+        wanted.map(({ at }) => at),
+        horizon,
+        changeId,
       ],
     });
     return isFull || wanted.length > 0;

@@ -42,7 +42,7 @@ export async function post(
   } catch (error) {
     if (signal.aborted) throw error;
     if (deadline.aborted) return failed(`The receiver did not answer within ${deadlineMs / 1000} s.`);
-    return failed(problemOf(error));
+    return failed(problemOfPost(error));
   }
 }
 
@@ -89,7 +89,7 @@ function problemOfStatus(status: number): string | null {
 }
 
 /** Without the error's message, which names addresses. */
-function problemOf(error: unknown): string {
+function problemOfPost(error: unknown): string {
   if (error instanceof NotPublicError) return notPublic;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   if (/^(ENOTFOUND|ENODATA|EAI_|ESERVFAIL|ETIMEOUT|EBADNAME|EREFUSED)/.test(code))

@@ -174,7 +174,7 @@ async function postChange(
 ): Promise<Attempt> {
   const secrets = openSecrets(options, webhook);
   if (!secrets) return unreadable;
-  const body = bodyOf(change);
+  const body = bodyOfChange(change);
   const id = encodeNodeId(['WebhookDelivery', delivery.id]) ?? '';
   const { allowsPrivate, abandoned } = options;
   const postOptions: PostOptions = { allowsPrivate, signal: abandoned };
@@ -199,7 +199,7 @@ const pastTense: Readonly<Record<string, string>> = { CREATE: 'created', UPDATE:
  * The payload. Its first two fields are those that Standard Webhooks recommend: `user.updated`.
  * What refers to others names them, since a receiver cannot ask for an object that was deleted.
  */
-function bodyOf({ operation, typeName, id, fields, relatedIds, cursor, at }: Change): string {
+function bodyOfChange({ operation, typeName, id, fields, relatedIds, cursor, at }: Change): string {
   const type = `${typeName.charAt(0).toLowerCase()}${typeName.slice(1)}.${pastTense[operation]}`;
   const related = relatedIds.length > 0 ? { relatedIds } : {};
   return JSON.stringify({ type, timestamp: at, data: { operation, typeName, id, fields, ...related, cursor } });

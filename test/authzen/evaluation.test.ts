@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Use } from '../../src/token/transaction.ts';
+import type { StatementUse } from '../../src/token/transaction.ts';
 import { type Mutate, mutating, unknownId } from '../graphql/mutating.ts';
 import {
   createTenant,
@@ -178,7 +178,7 @@ describe('several evaluations', () => {
   test('are a hundred at most, decided by one statement', async () => {
     const body = (count: number) => ({ ...top, evaluations: Array.from({ length: count }, () => units('room')[0]) });
     const texts: string[] = [];
-    const listener = (use: unknown) => void texts.push((use as Use).text);
+    const listener = (use: unknown) => void texts.push((use as StatementUse).text);
     await several(body(1));
     subscribe('statement:sent', listener);
 

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Use } from '../../src/token/transaction.ts';
+import type { StatementUse } from '../../src/token/transaction.ts';
 import { shareService } from '../support/sharedService.ts';
 import { type Mutate, mutating, unknownId } from './mutating.ts';
 import {
@@ -247,7 +247,7 @@ test('a decision is one statement, whose operation is compiled', async () => {
     'grafast-compile:compiled': () => void seen.compiled++,
     'grafast-compile:not compiled': () => void seen.notCompiled++,
     'grafast-compile:failed run': () => void seen.failedRuns++,
-    'statement:sent': (use: unknown) => void texts.push((use as Use).text),
+    'statement:sent': (use: unknown) => void texts.push((use as StatementUse).text),
   });
   for (const [channel, listener] of listeners) subscribe(channel, listener);
   for (let times = 0; times < 4; times++) {

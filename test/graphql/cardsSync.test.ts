@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Use } from '../../src/token/transaction.ts';
+import type { StatementUse } from '../../src/token/transaction.ts';
 import { shareService } from '../support/sharedService.ts';
 import {
   ask,
@@ -184,7 +184,7 @@ describe('cardsSync', () => {
       expectErrors(await ask(graph, tenant.app, query, { cards: wrong }), { cardsSync: null }, refusal);
     }
     const texts: string[] = [];
-    const note = (use: unknown) => void texts.push((use as Use).text);
+    const note = (use: unknown) => void texts.push((use as StatementUse).text);
     subscribe('statement:sent', note);
     const data = await read(graph, tenant.app, query, { cards: cards.slice(1) });
     unsubscribe('statement:sent', note);

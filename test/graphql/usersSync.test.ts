@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import type { Use } from '../../src/token/transaction.ts';
+import type { StatementUse } from '../../src/token/transaction.ts';
 import { shareService } from '../support/sharedService.ts';
 import {
   ask,
@@ -48,7 +48,7 @@ describe('usersSync', () => {
     const query = `mutation($users: [UserSyncInput!]!) {
       usersSync(users: $users) { results { outcome error { code } } } }`;
     const texts: string[] = [];
-    const note = (use: unknown) => void texts.push((use as Use).text);
+    const note = (use: unknown) => void texts.push((use as StatementUse).text);
     subscribe('statement:sent', note);
     const data = await read(graph, tenant.app, query, { users: [ada, { ...bob, email: 'ada@acme.test' }] });
     unsubscribe('statement:sent', note);

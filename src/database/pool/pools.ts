@@ -3,6 +3,7 @@ import { createFairQueue, type FairQueue, type Permit } from 'fair-queue';
 import { Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { Config } from '../../config.ts';
 import type { Log } from '../../log.ts';
+import type { ThreadState } from '../../observability/metrics.ts';
 import { isTraced, tracer } from '../../observability/traced.ts';
 import { callerPath, refusedAs, WaitBudgetSpentError, withinWaitBudget } from '../../scheduling/caller.ts';
 import { systemClock } from '../../scheduling/clock.ts';
@@ -66,12 +67,11 @@ export async function withOwnerPool<T>(ownerUrl: string, log: Log, work: (owner:
 
 /** Connections beyond the pool's size, for tenants that have none while others have all. */
 const connectionReserve = 2;
-/** The estimate of how long a connection is in use; small statements took 1 to 3 ms. */
+/** The estimate of how long a connection is in use. */
 const costMs = 2;
 /**
  * By how much tenants may differ for each connection and still be served in the order of arrival.
- * Otherwise a tenant that has just had a little more would wait for all the others, though all are equal in the long run. Without the burst
- * the 99th percentile of ten equal tenants was 2.3 to 2.9 times that of a plain queue. With it, it was 1.0 to 1.8 times (`bench peers`).
+ * Otherwise a tenant that has just had a little more would wait for all the others, though all are equal in the long run (`bench peers`).
  */
 const burstMsOfConnection = 50;
 const graceMs = 1000;
@@ -304,3 +304,10 @@ function summarize(text: string): string | null {
 
 /** A transaction's settings are a select without a relation. */
 const framing: ReadonlySet<string> = new Set(['begin', 'savepoint', 'release', 'rollback', 'select', 'set']);
+
+/** A pool's connections by state, and how many requests wait for one. */
+export const stateOf = ({ totalCount, idleCount, waitingCount }: Pool): ThreadState['pool'] => ({
+  busy: totalCount - idleCount,
+  idle: idleCount,
+  waiting: waitingCount,
+});

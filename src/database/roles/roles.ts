@@ -21,7 +21,7 @@ export async function ensureRoles(owner: ClientBase, logins: readonly NamedLogin
     if (refused === null) return void (await owner.query('commit'));
     // Everything that is missing. The owner could make some of it, but this undoes that.
     await owner.query('rollback');
-    throw new StartupError(await describe(owner, [...(await missingStatements(owner, logins)), ...refused]));
+    throw new StartupError(await describeMissing(owner, [...(await missingStatements(owner, logins)), ...refused]));
   } catch (error) {
     await owner.query('rollback');
     throw error;
@@ -228,7 +228,7 @@ const undefinedObject = '42704';
 const duplicateObject = '42710';
 const uniqueViolation = '23505';
 
-async function describe(owner: ClientBase, missing: readonly Statement[]): Promise<string> {
+async function describeMissing(owner: ClientBase, missing: readonly Statement[]): Promise<string> {
   const { owner: name } = await readServer(owner);
   const lines = [...new Set(missing.map(({ shown }) => `  ${shown};`))];
   return [

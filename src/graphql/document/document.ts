@@ -58,12 +58,23 @@ export const bytesOfCharacter = 80;
 /** How many documents are recognized on their second request. */
 const recognizedDocuments = 10_000;
 
+/** Reads a document. Its errors suggest no names unless asked to, since names disclose the schema. */
+export interface DocumentReader {
+  /** @throws {DocumentError} */
+  (query: string, operationName: string | null, hideSuggestions?: boolean): PreparedDocument;
+  /** Whether the document is in the cache. */
+  isKnown(query: string): boolean;
+}
+
 /**
  * Document cache (LRU): parses and validates; keeps valid documents from their second request on.
  * So documents that are sent only once neither take memory nor displace frequent ones.
- * The function that it returns throws {@link DocumentError}. Its errors suggest no names unless asked to, since names disclose the schema.
  */
-export function createDocumentReader(schema: GraphQLSchema, limits: Config['limits'], cacheBytes = defaultCacheBytes) {
+export function createDocumentReader(
+  schema: GraphQLSchema,
+  limits: Config['limits'],
+  cacheBytes = defaultCacheBytes,
+): DocumentReader {
   const known = new LRUCache<string, ReadDocument>({
     maxSize: cacheBytes,
     sizeCalculation: ({ sizes }, query) => bytesOfCharacter * query.length + bytesOfPlans(sizes.values()),
@@ -89,10 +100,7 @@ export function createDocumentReader(schema: GraphQLSchema, limits: Config['limi
     }
     return { ...document, operation, size, rootFields: rootFields.get(operation) ?? [], query };
   };
-  return Object.assign(readDocument, {
-    /** Whether the document is in the cache. */
-    isKnown: (query: string): boolean => known.has(query),
-  });
+  return Object.assign(readDocument, { isKnown: (query: string) => known.has(query) });
 }
 
 type ReadDocument = Pick<PreparedDocument, 'document' | 'fragments' | 'schema'> & {

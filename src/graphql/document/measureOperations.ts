@@ -153,8 +153,7 @@ export function bytesOfPlans(sizes: Iterable<Size>): number {
 
 /**
  * Estimates how long planning an operation takes, with compiling it, in milliseconds of a thread.
- * Objects predict it: each is a step of a plan, or several. Of 28 measured documents, 26 took 0.6 to 1.4 times as long.
- * Selections that Grafast merges took a third, and four `node`s 2.4 times as long. A mutation is planned field by field.
+ * Objects predict it, since each is a step of a plan, or several. A mutation is planned field by field.
  */
 export const planningMs = ({ objects, fields, rootFields }: Size, isMutation = false): number =>
   2 + (0.65 * objects + 0.03 * fields) / (isMutation ? Math.max(1, rootFields) : 1);

@@ -7,7 +7,7 @@ import { refusal } from '../../../plugins/refusal.ts';
 import { ConfigError } from '../../config.ts';
 import type { Claims } from '../../token/settings.ts';
 import { type GraphqlRequest, RequestError, withoutPrefix } from '../request.ts';
-import type { createDocumentReader } from './document.ts';
+import type { DocumentReader } from './document.ts';
 import { DocumentError } from './documentError.ts';
 
 /** Persisted operations: requests name documents by id (GraphQL over HTTP, appendix A). */
@@ -112,10 +112,7 @@ export async function readStoredOperations(folder: string): Promise<StoredOperat
 }
 
 /** @throws {ConfigError} with everything in the documents that the schema or the limits do not allow */
-export function checkStoredOperations(
-  operations: StoredOperations,
-  readDocument: ReturnType<typeof createDocumentReader>,
-): void {
+export function checkStoredOperations(operations: StoredOperations, readDocument: DocumentReader): void {
   const problemsIn = (document: string): string[] => {
     try {
       for (const name of operationNames(document)) readDocument(document, name);

@@ -105,7 +105,9 @@ export function coerceVariables(
     } else {
       const onError: OnError = (path, invalid, error) =>
         errors.addDear(() =>
-          refuse(isTooDeep(error) ? tooDeep : `${invalidValue(name, path, invalid)}; ${problemOf(error, invalid)}`),
+          refuse(
+            isTooDeep(error) ? tooDeep : `${invalidValue(name, path, invalid)}; ${problemOfValue(error, invalid)}`,
+          ),
         );
       coerced[name] = coerceInputValue(value, type, onError, hideSuggestions);
     }
@@ -143,7 +145,7 @@ function invalidValue(variable: string, path: Path, value: unknown): string {
   return `Variable "$${variable}" got invalid value ${excerptOf(value)}${place}`;
 }
 
-const problemOf = ({ message }: GraphQLError, value: unknown) => shortened(withoutEndOf(value, message));
+const problemOfValue = ({ message }: GraphQLError, value: unknown) => shortened(withoutEndOf(value, message));
 
 /** A scalar that takes any value converts it to text, which overflows the stack if lists are nested too deep. */
 const isTooDeep = (error: GraphQLError) => rootOf(error) instanceof RangeError;

@@ -12,7 +12,7 @@ import type { ServerName } from '../../replica/watchReplica.ts';
 import { callerPath, refusedAs, withoutPermit } from '../../scheduling/caller.ts';
 import { systemClock } from '../../scheduling/clock.ts';
 import { InvalidTokenError } from '../../token/accessTokens.ts';
-import { publishUse } from '../../token/transaction.ts';
+import { publishUsage } from '../../token/transaction.ts';
 import type { Answer } from '../answer.ts';
 import { DocumentError, limitExceeded } from '../document/documentError.ts';
 import { isQueryOf, type Operation } from '../operation.ts';
@@ -57,9 +57,9 @@ export class OffloadThread {
   execute(operation: Operation, encoding: Encoding | null): Promise<Answer> {
     const { token, signal } = operation;
     const piece = { path: callerPath(), costMs, signal };
-    const work = (proof: Precondition | null) =>
+    const work = (tokenCheck: Precondition | null) =>
       this.#queue
-        .run(piece, () => this.#send(operation, proof, encoding))
+        .run(piece, () => this.#send(operation, tokenCheck, encoding))
         .catch(refusedAs((cause) => new DatabaseUnavailable({ cause })));
     const isRequired = !isQueryOf(operation.prepared);
     return withoutPermit(() => (token ? token.withTokenCheck(work, isRequired) : work(null)));
@@ -84,7 +84,7 @@ export class OffloadThread {
 
   #send(
     { prepared, coerced: _coerced, signal, token, ...operation }: Operation,
-    proof: Precondition | null,
+    tokenCheck: Precondition | null,
     encoding: Encoding | null,
   ): Promise<Answer> {
     this.#worker ??= this.#start();
@@ -97,7 +97,7 @@ export class OffloadThread {
     thread.postMessage({
       ...operation,
       claims: token?.claims ?? null,
-      proof,
+      tokenCheck,
       id,
       query,
       operationName,
@@ -128,7 +128,7 @@ export class OffloadThread {
 
   #receive(message: OffloadMessage): void {
     if ('line' in message) relay(this.#relayed, message.line);
-    else if ('used' in message) message.used.forEach(publishUse);
+    else if ('used' in message) message.used.forEach(publishUsage);
     else if ('state' in message) this.#state = message.state;
     else {
       const operation = this.#pending.get(message.id);

@@ -5,7 +5,7 @@ import type { Encoding } from '../../http/compression.ts';
 import type { ThreadState } from '../../observability/metrics.ts';
 import type { ServerName } from '../../replica/watchReplica.ts';
 import type { Claims } from '../../token/settings.ts';
-import type { Use } from '../../token/transaction.ts';
+import type { StatementUse } from '../../token/transaction.ts';
 import type { Answer } from '../answer.ts';
 import type { Operation } from '../operation.ts';
 
@@ -25,7 +25,7 @@ export type OffloadedOperation = Omit<Operation, 'prepared' | 'coerced' | 'signa
   readonly id: number;
   readonly claims: Claims | null;
   /** The check of the token, which runs there. */
-  readonly proof: Precondition | null;
+  readonly tokenCheck: Precondition | null;
   readonly query: string;
   readonly operationName: string | null;
   /** The encoding of the answer; null when its text is needed. */
@@ -50,4 +50,4 @@ export type OffloadMessage =
   | { readonly id: number; readonly failed: true }
   | { readonly line: string }
   | { readonly state: ThreadState }
-  | { readonly used: readonly Use[] };
+  | { readonly used: readonly StatementUse[] };

@@ -3,17 +3,17 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { parentPort, workerData } from 'node:worker_threads';
 import { createSecrets } from '../../crypto/secrets.ts';
 import type { Precondition } from '../../database/driver/driver.ts';
-import { createPool } from '../../database/pool/pools.ts';
+import { createPool, stateOf } from '../../database/pool/pools.ts';
 import { watchDatabase } from '../../database/pool/readiness.ts';
 import { isRetryable } from '../../database/pool/unavailable.ts';
 import { createEncoder } from '../../http/compression.ts';
 import { createLog } from '../../log.ts';
-import { stateOf } from '../../observability/metrics.ts';
 import type { RequestId } from '../../observability/requestFields.ts';
 import { tracedFrom } from '../../observability/traced.ts';
 import { createReplicaPool, reconnect } from '../../replica/watchReplica.ts';
-import { type AccessToken, cachedToken, createUses, InvalidTokenError, liveToken } from '../../token/accessTokens.ts';
+import { type AccessToken, cachedToken, InvalidTokenError, liveToken } from '../../token/accessTokens.ts';
 import type { Claims } from '../../token/settings.ts';
+import { createStatementUsage } from '../../token/transaction.ts';
 import type { Answer } from '../answer.ts';
 import { createDocumentReader } from '../document/document.ts';
 import { DocumentError } from '../document/documentError.ts';
@@ -45,10 +45,10 @@ const graph = await buildGraph(pool, compilationOptions(config, log)).catch((err
   log.debug({ error }, 'the offload thread cannot start: the database is unavailable');
   process.exit();
 });
-// The largest document takes 14 MB with its plan, and one that only asks for many rows less than 1 MB.
+// Room for the largest document with its plan.
 const readDocument = createDocumentReader(graph.schema, config.limits, 16_000_000);
 const encode = createEncoder();
-const uses = createUses();
+const usage = createStatementUsage();
 const execute = createExecution({ config, pool, replicaPool, secrets, graph, log });
 
 const lag = monitorEventLoopDelay({ resolution: 10 });
@@ -66,9 +66,9 @@ parentPort?.on('message', createAnswer());
 
 function createAnswer() {
   const running = new Map<number, AbortController>();
-  /** Sends uses before the outcome, so that a service that ends after its last answer has them. */
+  /** Sends usage before the outcome, so that a service that ends after its last answer has them. */
   const finish = (outcome: OffloadMessage) => {
-    const used = uses.take();
+    const used = usage.take();
     if (used.length > 0) send({ used });
     send(outcome, 'answer' in outcome ? buffersOf(outcome.answer) : []);
   };
@@ -82,12 +82,12 @@ function createAnswer() {
     const { id } = request;
     if ('aborted' in request) return running.get(id)?.abort();
 
-    const { query, operationName, encoding, trace, claims, proof, ...operation } = request;
+    const { query, operationName, encoding, trace, claims, tokenCheck, ...operation } = request;
     const controller = new AbortController();
     running.set(id, controller);
     try {
       const prepared = readDocument(query, operationName);
-      const token = claims && tokenOf(claims, proof, operation.requestId);
+      const token = claims && tokenOf(claims, tokenCheck, operation.requestId);
       const work = async () => {
         const coerced = coerceVariables(graph.schema, prepared, operation.variables);
         const answer = await execute({ ...operation, coerced, token, prepared, signal: controller.signal });
@@ -117,9 +117,9 @@ function buffersOf({ encoded }: Answer): ArrayBuffer[] {
 /** The limit that an answer exceeded while the operation was executed. */
 const limitOf = ({ errors }: DocumentError) => (errors[0]?.extensions.limit === 'bytes' ? 'bytes' : 'rows');
 
-function tokenOf(claims: Claims, proof: Precondition | null, requestId: RequestId): AccessToken {
-  if (!proof) return liveToken(claims);
+function tokenOf(claims: Claims, tokenCheck: Precondition | null, requestId: RequestId): AccessToken {
+  if (!tokenCheck) return liveToken(claims);
   // Structured cloning turned a buffer into an array of bytes.
-  const values = proof.values.map((value) => (typeof value === 'string' ? value : Buffer.from(value)));
-  return cachedToken(pool, claims, { ...proof, values }, requestId);
+  const values = tokenCheck.values.map((value) => (typeof value === 'string' ? value : Buffer.from(value)));
+  return cachedToken(pool, claims, { ...tokenCheck, values }, requestId);
 }

@@ -4,6 +4,7 @@ import { escapeIdentifier, type Pool } from 'pg';
 import { makeSchema } from 'postgraphile';
 import type { PgCodec, PgCodecWithAttributes } from 'postgraphile/@dataplan/pg';
 import { buildInflection, gather } from 'postgraphile/graphile-build';
+import type { GraphQLSchema } from 'postgraphile/graphql';
 import { rowInputName } from '../../../plugins/functions/InputObjectsPlugin.ts';
 import { isComposite } from '../../../plugins/functions/inputOf.ts';
 import { readMigrations } from '../../database/migrations/watchMigrations.ts';
@@ -11,17 +12,22 @@ import { explainFailure, SchemaError } from '../../errors/errors.ts';
 import { createPreset } from './preset.ts';
 
 /** The schema generated from the database, and the preset for its operations. */
-export type Graph = Awaited<ReturnType<typeof buildGraph>>;
+export interface Graph {
+  readonly schema: GraphQLSchema;
+  readonly resolvedPreset: GraphileConfig.ResolvedPreset;
+  /** The migrations that the database had before it was introspected. */
+  readonly migrations: string;
+  /** Releases PostGraphile's resources; the pool stays open. */
+  release(): Promise<void>;
+}
 
 /** Reads the catalogue as the authenticator. @throws {SchemaError} when names meet, or a comment or a plugin contradicts it */
-export async function buildGraph(pool: Pool, compilation: CompilationOptions = notCompiled) {
-  /** The migrations that the database had before it was introspected. */
+export async function buildGraph(pool: Pool, compilation: CompilationOptions = notCompiled): Promise<Graph> {
   const migrations = await readMigrations(pool);
   const preset = createPreset(pool, compilation);
   const { schema, resolvedPreset } = await makeSchema(preset).catch(async (error: unknown) => {
     throw await explainBuildError(error, preset);
   });
-  /** Releases PostGraphile's resources; the pool stays open. */
   const release = async () => {
     for (const service of resolvedPreset.pgServices ?? []) await service.release?.();
   };
@@ -151,7 +157,12 @@ async function readCatalogue(preset: GraphileConfig.Preset): Promise<Catalogue> 
 
 /** What `comment on` calls a relation, by `relkind`, and any other type, by `typtype`. */
 const kindsOfClass: Readonly<Record<string, string>> = {
-  ...{ r: 'table', p: 'table', v: 'view', m: 'materialized view', f: 'foreign table', c: 'type' },
+  r: 'table',
+  p: 'table',
+  v: 'view',
+  m: 'materialized view',
+  f: 'foreign table',
+  c: 'type',
 };
 const kindsOfType: Readonly<Record<string, string>> = { d: 'domain', e: 'type', r: 'type' };
 

@@ -1,7 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { OperationResult } from 'grafast-compile';
 import type { Pool } from 'pg';
-import type { WithPgClient } from 'postgraphile/@dataplan/pg';
 import { subscribe } from 'postgraphile/grafast';
 import {
   encodePosition,
@@ -136,12 +135,12 @@ function createReader(pool: Pool, { token, requestId }: Subscription, signal: Ab
     onRan: () => undefined,
     onFailed: () => undefined,
   };
-  const withPgClient: WithPgClient = (settings, callback) =>
+  const withPgClient: Grafast.Context['withPgClient'] = (settings, callback) =>
     new Statements({ pool, lsnCheck: null }, options).clientFor('Grafast')(settings, callback);
   return {
     organizationId: token.claims.organizationId,
     pgSettings: graphSettings(token.claims, requestId, maxRows),
-    withPgClient: withPgClient as Grafast.Context['withPgClient'],
+    withPgClient,
   };
 }
 

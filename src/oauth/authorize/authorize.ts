@@ -9,13 +9,13 @@ import { createToken, hashToken } from '../../token/accessTokens.ts';
 import { type Application, findApplication } from '../client.ts';
 import { allowOnly, handleErrors, invalidGrant, invalidRequest, OAuthError, sendJson } from '../errors.ts';
 import { type Check, type Form, refuse } from '../form.ts';
-import { grantedScopes } from '../grantedScopes.ts';
 import { authorizationCode } from '../grants/authorizationCode.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { lifetimes } from '../lifetimes.ts';
 import { bodyOf, pick, queryOf, readBody, refuseQueryCredentials } from '../parameters.ts';
 import type { AuthenticateUser } from '../passwords.ts';
 import type { Throttle } from '../throttle.ts';
+import { grantedScopes } from '../token/issueTokens.ts';
 import {
   type AnswerClient,
   type AntiForgery,

@@ -4,9 +4,8 @@ import { hashToken, isToken } from '../../token/accessTokens.ts';
 import { type Scope, scopesOf } from '../../token/scopes.ts';
 import type { Client } from '../client.ts';
 import { invalidGrant } from '../errors.ts';
-import { grantedScopes } from '../grantedScopes.ts';
 import { commitWithRefusal } from '../inOrganization.ts';
-import { createUserGrant, issueTokens, type TokenReply } from '../token/issueTokens.ts';
+import { createUserGrant, grantedScopes, issueTokens, type TokenReply } from '../token/issueTokens.ts';
 import { revokeGrant } from '../token/revoke.ts';
 import type { Grant } from './grant.ts';
 

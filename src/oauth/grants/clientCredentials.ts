@@ -3,10 +3,9 @@ import type { RequestId } from '../../observability/requestFields.ts';
 import { type Scope, scopesOf } from '../../token/scopes.ts';
 import type { Application } from '../client.ts';
 import { invalidClient, temporarilyUnavailable, unauthorizedClient } from '../errors.ts';
-import { grantedScopes } from '../grantedScopes.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { deleteExpiredTokens } from '../purge.ts';
-import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
+import { grantedScopes, issueTokens, type TokenReply } from '../token/issueTokens.ts';
 import type { Grant } from './grant.ts';
 
 /** The application in its own name (RFC 6749 section 4.4): one grant per application and set of scopes. */

@@ -1,10 +1,9 @@
 import { scopesOf } from '../../token/scopes.ts';
 import { invalidGrant, invalidRequest, unauthorizedClient } from '../errors.ts';
 import type { Form, ParameterFallback } from '../form.ts';
-import { grantedScopes } from '../grantedScopes.ts';
 import { inOrganization } from '../inOrganization.ts';
 import { findUser } from '../passwords.ts';
-import { issueToUser } from '../token/issueTokens.ts';
+import { grantedScopes, issueToUser } from '../token/issueTokens.ts';
 import type { Grant } from './grant.ts';
 
 /**

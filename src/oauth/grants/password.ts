@@ -1,7 +1,6 @@
 import { scopesOf } from '../../token/scopes.ts';
 import { invalidGrant, unauthorizedClient } from '../errors.ts';
-import { grantedScopes } from '../grantedScopes.ts';
-import { issueToUser } from '../token/issueTokens.ts';
+import { grantedScopes, issueToUser } from '../token/issueTokens.ts';
 import type { Grant } from './grant.ts';
 
 /** A person by e-mail address and password (RFC 6749 section 4.3), in the application's organization. */

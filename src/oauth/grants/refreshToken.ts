@@ -4,11 +4,10 @@ import { hashToken, isToken } from '../../token/accessTokens.ts';
 import { type Scope, scopeNames } from '../../token/scopes.ts';
 import type { Client } from '../client.ts';
 import { invalidClient, invalidGrant } from '../errors.ts';
-import { grantedScopes } from '../grantedScopes.ts';
 import { commitWithRefusal } from '../inOrganization.ts';
 import { lifetimes } from '../lifetimes.ts';
 import { deleteExpiredTokens } from '../purge.ts';
-import { issueTokens, type TokenReply } from '../token/issueTokens.ts';
+import { grantedScopes, issueTokens, type TokenReply } from '../token/issueTokens.ts';
 import { revokeGrant } from '../token/revoke.ts';
 import type { Grant } from './grant.ts';
 

@@ -7,14 +7,14 @@ import { hashToken, isToken, readBearer } from '../../token/accessTokens.ts';
 import type { Scope } from '../../token/scopes.ts';
 import { oauthSettings } from '../../token/settings.ts';
 import { queryOnce } from '../../token/transaction.ts';
-import { authenticateBearer, invalidToken, requireClaims } from '../authenticateBearer.ts';
 import { authenticateClient, requireClient } from '../client.ts';
 import { invalidClient, invalidRequest, invalidScope, OAuthError } from '../errors.ts';
 import { type Check, type Parameters, refuse } from '../form.ts';
-import { parseScope } from '../grantedScopes.ts';
 import type { Grant } from '../grants/grant.ts';
 import { grantOf, grantTypes } from '../grants/grants.ts';
 import { inOrganization } from '../inOrganization.ts';
+import { parseScope } from './issueTokens.ts';
+import { authenticateBearer, invalidToken, requireClaims } from './revoke.ts';
 
 /** The id by which clients know a user. */
 export type UserIdOf = (uuid: string) => string;
@@ -32,7 +32,7 @@ export function introspect(pool: Pool, userIdOf: UserIdOf): RequestHandler {
     const live = await inOrganization(pool, organizationId, requestIdOf(response), (database) =>
       findLiveToken(database, token, applicationId),
     );
-    response.json(live ? describe(live, userIdOf) : { active: false });
+    response.json(live ? describeLiveToken(live, userIdOf) : { active: false });
   };
 }
 
@@ -64,7 +64,7 @@ function callerOf(request: Request): Caller {
 }
 
 /** RFC 7662 section 2.2. */
-function describe(live: LiveToken, userIdOf: UserIdOf) {
+function describeLiveToken(live: LiveToken, userIdOf: UserIdOf) {
   return {
     active: true,
     scope: live.scopes.join(' '),

@@ -17,12 +17,15 @@ import { renderDirectivePage, renderTypePage } from './typePage.ts';
 
 /**
  * `/documentations/graphql`: the schema as a diagram and in writing, a page for each type, with examples to run.
- * Each page is rendered when it is first asked for, since nobody reads all of them.
+ * Each page is rendered when it is first asked for, since few of them are read.
  */
 export async function createDocumentation({ site, config, pool, schema }: PageContext): Promise<ServedPage> {
   const { url, basePath, assetsPath, here: path } = site;
   const documentation: Documentation = {
-    ...{ url, path, schema, config },
+    url,
+    path,
+    schema,
+    config,
     graphiqlPath: `${basePath}/graphiql`,
     schemaPath: `${basePath}/graphql/schema.graphql`,
     examples: createExamples(schema),
@@ -70,7 +73,7 @@ export async function createDocumentation({ site, config, pool, schema }: PageCo
   };
 }
 
-/** The search loads it when somebody searches. */
+/** The page loads it with the first search. */
 function sendSearchIndex(documentation: Documentation): RequestHandler {
   const sendIndex = compressed('json', async () => Buffer.from(JSON.stringify(createSearchIndex(documentation))));
   return async (request, response) => sendIndex(request, response.set('Cache-Control', 'no-store'));

@@ -42,7 +42,7 @@ export function targetOf({ type }: Field): DomainType | null {
 export const isMany = ({ type }: Field) =>
   nodesOf(getNamedType(type)) !== undefined || isListType(getNullableType(type));
 
-/** Whether an interface has the field, too: it is told there. */
+/** Whether an interface has the field, too, which is then described there. */
 export const isInherited = (type: GraphQLNamedType, { name }: Field) =>
   isObjectType(type) && type.getInterfaces().some((parent) => parent.name !== 'Node' && name in parent.getFields());
 

@@ -187,7 +187,9 @@ function layOut(boxes: readonly Box[], relations: readonly Relation[]): Graph<Si
     const width = labels.length > 0 ? Math.max(...labels.map(({ length }) => length + 2)) * labelWidth + 16 : 0;
     graph.setEdge(relation.from, relation.to, {
       ...relation,
-      ...{ width, height: labels.length * labelHeight, labelpos: 'c' },
+      width,
+      height: labels.length * labelHeight,
+      labelpos: 'c',
     } as unknown as Line);
   }
   layout(graph);

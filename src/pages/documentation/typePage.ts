@@ -55,7 +55,7 @@ function renderChanges(documentation: Documentation, type: GraphQLNamedType): Ht
 }
 
 /**
- * The fields that lead to a type, also through a connection, or whose arguments take it. Payloads are told by what changes it.
+ * The fields that lead to a type, also through a connection, or whose arguments take it. Payloads are with the mutations that change it.
  *
  * @returns coordinates
  */

@@ -176,7 +176,7 @@ async function explainRow(
   if (!access || !(access.isOwn || access.outcome === 'allowed')) throw new NoSuchRowError();
   const object = access.label === null ? `this ${type}` : `the ${type} “${access.label}”`;
   const parts = access.policies.flatMap(({ policy, parts }) => parts.map((part) => ({ policy, ...part })));
-  return { sentences: describe(access, object, tableName(relation)), parts };
+  return { sentences: describeAccess(access, object, tableName(relation)), parts };
 }
 
 /** Another organization's row is refused like one that is not there, so that its existence stays unknown. */
@@ -226,7 +226,7 @@ const accessText = `
   where coalesce(value ->> 'organization_id' = who.organization_id::text, true)`;
 
 /** PostgreSQL's rule: a row is seen when one permissive policy holds, and every restrictive one. */
-function describe({ name, role, outcome, through, policies }: Access, object: string, table: string): string[] {
+function describeAccess({ name, role, outcome, through, policies }: Access, object: string, table: string): string[] {
   const who = `${name} (${role})`;
   const permissive = policies.filter((policy) => policy.permissive);
   if (outcome === 'allowed') {
@@ -308,7 +308,7 @@ type Traced = {
 
 /**
  * Query rewriting: adds the id, under a name of its own, to each selection of objects that have one.
- * Nothing else in the answer changes, so who takes these keys out has the answer to the document as it was.
+ * Nothing else in the answer changes: without these keys, it is the answer to the original document.
  *
  * @param maxTokens the service's own limit
  * @throws {GraphQLError} when the document cannot be parsed, has more tokens, or is nested too deep

@@ -84,7 +84,7 @@ function createCollect(schema: GraphQLSchema, fragments: ReadonlyMap<string, Fra
   // By number, since arguments may be long and are compared often.
   const numbers = new Map<string, number>();
   const signatureOf = (node: FieldNode): number => {
-    const text = describe(node);
+    const text = signatureText(node);
     const number = numbers.get(text) ?? numbers.size;
     numbers.set(text, number);
     return number;
@@ -126,7 +126,7 @@ function createCollect(schema: GraphQLSchema, fragments: ReadonlyMap<string, Fra
 }
 
 /** The name and the arguments, in no order. */
-function describe({ name, arguments: given = [] }: FieldNode): string {
+function signatureText({ name, arguments: given = [] }: FieldNode): string {
   const values = given.map((argument: ArgumentNode) => `${argument.name.value}:${print(inOrder(argument.value))}`);
   return `${name.value}(${values.sort().join()})`;
 }
