@@ -112,5 +112,8 @@ export function looksLikeMoreRows(answer: string, max: number): boolean {
 export function rowsOf(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0;
   const inner = Object.values(value).reduce<number>((rows, item) => rows + rowsOf(item), 0);
-  return inner + (Array.isArray(value) ? value.length : 0);
+  return inner + (Array.isArray(value) ? value.filter(isRow).length : 0);
 }
+
+/** A list of texts or numbers, such as a column of an array type, has no rows. */
+const isRow = (item: unknown) => typeof item === 'object' && item !== null && !Array.isArray(item);

@@ -15,6 +15,13 @@ test('what looks like a row in a text is none', () => {
   expect(hasMoreRows(answerOf({ users: [{ text }, { text }] }), 1)).toBe(true);
 });
 
+test('a list of texts or numbers has no rows', () => {
+  const user = { text: '[{,{,{,{,{,{', tags: ['a', 'b', 'c'], points: [[1, 2], [3]] };
+
+  expect(hasMoreRows(answerOf({ users: [user] }), 1)).toBe(false);
+  expect(hasMoreRows(answerOf({ users: [user, user] }), 1)).toBe(true);
+});
+
 test('rows are counted as they come, and may be taken back', () => {
   const count = createRowCounter(3);
   count(3);
