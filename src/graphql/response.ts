@@ -123,7 +123,7 @@ export const acceptsEvents = (request: IncomingMessage): boolean =>
 
 /** Chooses an event stream, even for a query, if the client accepts nothing else. */
 const chooseMediaType = (negotiator: Negotiator): string | undefined =>
-  negotiator.mediaType(offered) ?? negotiator.mediaTypes().find((type) => type === eventStreamMediaType);
+  negotiator.mediaType(offered) ?? negotiator.mediaType([eventStreamMediaType]);
 
 const isOf = (response: ServerResponse, mediaType: string) =>
   String(response.getHeader('Content-Type')).startsWith(mediaType);
