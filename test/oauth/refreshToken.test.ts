@@ -102,6 +102,17 @@ test('a replay within 60 s gets the same reply, byte for byte, however often', a
   expect(access_token).toBeDefined();
 });
 
+test('a replay that asks for another scope is refused, and the same request still gets the same reply', async () => {
+  const { refresh_token } = await issue();
+  const first = await refresh(refresh_token, { scope: 'basic app' });
+
+  expectRefusal(await refresh(refresh_token, { scope: 'basic' }), 400, 'invalid_scope');
+
+  expect((await refresh(refresh_token, { scope: 'app basic' })).text).toBe(first.text);
+  expect((await refresh(refresh_token)).text).toBe(first.text);
+  expectTokens(first, 'app basic');
+});
+
 test('20 renewals at the same instant get one successor', async () => {
   const { refresh_token, userId } = await signIn();
 

@@ -3,7 +3,7 @@ import { decrypt, encrypt, subkey } from '../../crypto/secrets.ts';
 import { hashToken, isToken } from '../../token/accessTokens.ts';
 import { type Scope, scopeNames } from '../../token/scopes.ts';
 import type { Client } from '../client.ts';
-import { invalidClient, invalidGrant } from '../errors.ts';
+import { invalidClient, invalidGrant, invalidScope } from '../errors.ts';
 import { commitWithRefusal } from '../inOrganization.ts';
 import { lifetimes } from '../lifetimes.ts';
 import { deleteExpiredTokens } from '../purge.ts';
@@ -41,7 +41,13 @@ export const refreshToken: Grant = {
       if (old.expired) return unknownToken('the refresh token has expired');
       if (grant.disabled) return unknownToken('the user is disabled');
       const scopes = grantedScopes(old.scopes, application, scope);
-      return old.used ? openReply(old.reply_ciphertext, token) : rotate(database, grant.id, token, old, scopes);
+      if (!old.used) return rotate(database, grant.id, token, old, scopes);
+      const reply = openReply(old.reply_ciphertext, token);
+      if (scope !== undefined && reply.scope !== scopes.join(' '))
+        return invalidScope(
+          'The token was used with another scope; repeat the request as it was, or use the new refresh token.',
+        );
+      return reply;
     });
   },
   guide: {
