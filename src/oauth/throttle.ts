@@ -116,8 +116,8 @@ const failuresToAuthenticate: readonly OAuthErrorCode[] = ['invalid_client', 'in
 /**
  * Makes a try to sign in count against its account, unless it succeeds.
  * Few failures are allowed from one address, and several times that many from all addresses together. An address from which the account
- * has signed in before has only its own limit, so that strangers cannot lock an account. Tries at one account from one address run one
- * by one, so that unfinished ones do not use up the rest.
+ * has signed in before has only its own limit, so that strangers cannot lock an account. Of the tries at one account from one address two
+ * run at a time, so that unfinished ones do not use up the rest.
  *
  * The `account` is the user's id, or another key when there is no such user. The `attempt` resolves to null when it failed. When too many
  * have failed, `refuse` throws before anything is verified, so that there is no timing side channel.

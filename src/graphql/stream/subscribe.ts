@@ -71,7 +71,7 @@ export function createSubscriber(options: SubscriberOptions, feed: Feed) {
         }
       } catch (error) {
         // The client continues after the last event that it has.
-        if (!signal.aborted && !isRetryable(error)) log.error({ ...requestId, error }, 'a stream has failed');
+        if (!signal.aborted && !isRetryable(error)) log.error({ requestId, error }, 'a stream has failed');
       }
     }
 
