@@ -1,1 +1,1 @@
--- Enter migration here: docs/changing-the-schema.md. The present text of each object is in test/database/objects.
+-- Enter migration here: docs/changing-the-schema.md. Each object is in test/database/catalogue.sql.

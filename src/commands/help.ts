@@ -75,7 +75,7 @@ export const commandHelps: Readonly<Record<PlainCommand | 'admin' | 'audit', Com
   },
   schema: {
     usage: 'npm run schema:update',
-    does: 'writes the golden files of the schema and of each object of the database',
+    does: 'writes the golden files of the schema and of the database',
     example: 'npm run schema:update',
   },
   admin: {

@@ -1,11 +1,11 @@
 import { loadModule, parseSync } from 'libpg-query';
-import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
-import { readDatabasePage, sentenceOf } from '../../src/commands/development/databasePage.ts';
-import { staleGoldenFiles } from '../../src/commands/development/goldenFiles.ts';
+import { catalogueOf, readDatabaseObjects, readObjectParts } from '../../src/commands/development/databaseObjects.ts';
+import { firstSentence, readDatabasePage } from '../../src/commands/development/databasePage.ts';
+import { changedObjects, staleGoldenFiles } from '../../src/commands/development/goldenFiles.ts';
 import { withClient } from '../../src/database/pool/transactions.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 
-// The golden files by object, `test/database/objects`: what `npm run schema:update` writes.
+// The golden files of the database's objects: what `npm run schema:update` writes.
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -21,7 +21,7 @@ test('say what the migrations give', async () => {
   expect({ remedy: 'npm run schema:update', stale }).toEqual({ remedy: 'npm run schema:update', stale: [] });
 });
 
-test('are a file for each table, view, function and type', async () => {
+test('know each table, view, function and type', async () => {
   const { rows } = await database.owner.query<{ path: string }>(`
     with named as (
       select relnamespace as schema, relname as name from pg_class where relkind in ('r', 'p', 'v', 'm') and (not relispartition or relname ~ '_default$')
@@ -38,7 +38,7 @@ test('are a file for each table, view, function and type', async () => {
 });
 
 test('have a comment each, from which docs/database.md says what they are for', async () => {
-  const page = await withClient(database.ownerUrl, readDatabasePage);
+  const page = await withClient(database.ownerUrl, (client) => readDatabasePage(client));
   const rows = page.split('\n').filter((line) => /^\| [a-z ]+ \| `/.test(line));
 
   expect(rows.filter((row) => !/\S \|$/.test(row.replace(/^\| [a-z ]+ \| `[^`]+` \|/, '')))).toEqual([]);
@@ -88,7 +88,93 @@ test.each([
   ['In `e.g.x`, 1.5 of them. More.', 'In `e.g.x`, 1.5 of them.'],
   ['@name only tags', ''],
 ])('the sentence of %j is %j', (comment, sentence) => {
-  expect(sentenceOf(comment)).toBe(sentence);
+  expect(firstSentence(comment)).toBe(sentence);
+});
+
+describe('an object that a later migration changes', () => {
+  const baseline = [
+    'create table app_public.doors (id int);\ncreate function app_hidden.open(app_public.gates) returns int …',
+    'create table "team"."Odd name" (id int); create type app_public.kind as enum ();',
+  ];
+
+  test.each([
+    ['alter table if exists app_public.doors add label text', ['app_public/doors.sql']],
+    ["comment on column app_public.doors.id is 'x'", ['app_public/doors.sql']],
+    ['create index on app_public.doors (id)', ['app_public/doors.sql']],
+    ['create or replace function app_hidden.open(app_public.gates)', ['app_hidden/open.sql']],
+    ['grant select on app_public.gates, app_public.doors to graph_app', ['app_public/doors.sql']],
+    ['drop policy p on "team"."Odd name"', ['team/Odd%20name.sql']],
+  ])('has a file of its own: %s', (text, paths) => {
+    expect([...changedObjects(baseline, [text])]).toEqual(paths);
+  });
+
+  test.each([
+    'create table app_public.walls (door int references app_public.doors on delete cascade)',
+    'create trigger t before update on app_public.walls for each row execute function app_hidden.open()',
+    'insert into app_public.doors select from app_public.doors',
+    'create function app_public.label(door app_public.doors) returns text',
+  ])('has none when it is only used: %s', (text) => {
+    expect([...changedObjects(baseline, [text])]).toEqual([]);
+  });
+
+  test('has none when one migration makes it, and one when the next changes it', () => {
+    const make = 'drop table if exists app_public.walls; create table app_public.walls (id int)';
+
+    expect([...changedObjects(baseline, [make])]).toEqual([]);
+    expect([...changedObjects(baseline, [make, 'alter table app_public.walls drop id'])]).toEqual([
+      'app_public/walls.sql',
+    ]);
+  });
+});
+
+describe('the catalogue', () => {
+  test.each([
+    [
+      'the body of a function',
+      `create or replace function app_hidden.is_text(value text) returns boolean language sql immutable as 'select true'`,
+      /^[-+]CREATE OR REPLACE FUNCTION app_hidden\.is_text\(/,
+    ],
+    [
+      'the expression of a policy',
+      'alter policy select_graph_user on app_public.users using (true)',
+      /^[-+]create policy select_graph_user on app_public\.users for select to graph_user -- /,
+    ],
+    [
+      'a view',
+      `do $$ begin execute 'create or replace view audit.relations as ' || rtrim(pg_get_viewdef('audit.relations'::regclass), ';') || ' limit 9'; end $$`,
+      /^[-+]create view audit\.relations /,
+    ],
+    [
+      'the comment of a column',
+      `comment on column app_public.users.full_name is 'x'`,
+      /^[-+]create table app_public\.users \( -- /,
+    ],
+    ['a column', 'alter table app_public.users add label text', /^\+ {2}label text$|^[-+] {2}updated_at/],
+    ['a right', 'grant select on app_public.users to graph_oauth', /^[-+]grant .* on app_public\.users to graph_oauth/],
+    [
+      'an owner',
+      'alter function app_hidden.is_text(text) owner to graph_helper',
+      /^\+alter function app_hidden\.is_text\(text\) owner|^[-+]grant .* app_hidden\.is_text/,
+    ],
+  ])('changes by lines that name the object, for %s', async (_, change, line) => {
+    const client = await database.owner.connect();
+    try {
+      await client.query('begin');
+      const before = catalogueOf(await readObjectParts(client)).split('\n');
+      await client.query(change);
+      const after = catalogueOf(await readObjectParts(client)).split('\n');
+      await client.query('rollback');
+
+      const lines = [
+        ...before.filter((text) => !after.includes(text)).map((text) => `-${text}`),
+        ...after.filter((text) => !before.includes(text)).map((text) => `+${text}`),
+      ];
+      expect(lines.length).toBeGreaterThan(0);
+      for (const text of lines) expect(text).toMatch(line);
+    } finally {
+      client.release(true);
+    }
+  });
 });
 
 describe("a team's own objects", () => {
@@ -112,9 +198,9 @@ describe("a team's own objects", () => {
         constraint doors_pkey primary key (id),
         constraint doors_name_key unique (name) deferrable,
         constraint doors_number check (number > 0)
-      ) with (fillfactor = 70, toast.autovacuum_enabled = false);
+      ) with (fillfactor = 70);
       alter table team.doors add constraint doors_later check (id > 0) not valid;
-      alter table team.doors drop gone, alter name set statistics 50, alter name set storage external;
+      alter table team.doors drop gone;
       create index doors_upper_idx on team.doors (upper text_pattern_ops) where number > 1;
       create statistics team.doors_stats on name, number from team.doors;
       alter table team.doors enable row level security;
@@ -158,19 +244,20 @@ describe("a team's own objects", () => {
   number bigint default nextval('team.numbers'::regclass) not null,
   name text collate "C" not null,
   plate team.plate,
-  upper text generated always as (upper(name)) stored,
-  constraint doors_pkey PRIMARY KEY (id),
-  constraint doors_name_key UNIQUE (name) DEFERRABLE,
-  constraint doors_later CHECK (id > 0) NOT VALID,
-  constraint doors_number CHECK (number > 0)
+  upper text generated always as (upper(name)) stored
 )
-with (fillfactor=70, toast.autovacuum_enabled=false);
-alter table team.doors alter column name set statistics 50;
-alter table team.doors alter column name set storage external;
-
+with (fillfactor=70);
 alter table team.doors enable row level security;
+grant select (id, name), update (name) on team.doors to graph_app;
+grant insert on team.doors to graph_app with grant option;
 
-CREATE STATISTICS team.doors_stats ON number, name FROM team.doors;
+alter table team.doors add constraint doors_later CHECK (id > 0) NOT VALID;
+
+alter table team.doors add constraint doors_name_key UNIQUE (name) DEFERRABLE;
+
+alter table team.doors add constraint doors_number CHECK (number > 0);
+
+alter table team.doors add constraint doors_pkey PRIMARY KEY (id);
 
 CREATE INDEX doors_upper_idx ON team.doors USING btree (upper text_pattern_ops) WHERE number > 1;
 
@@ -178,14 +265,10 @@ create policy narrow on team.doors as restrictive for update to graph_app, graph
   using (id > 0)
   with check (id > 1);
 
-CREATE TRIGGER touch BEFORE UPDATE ON team.doors FOR EACH ROW EXECUTE FUNCTION team.touch();
-alter table team.doors disable trigger touch;
+CREATE TRIGGER touch BEFORE UPDATE ON team.doors FOR EACH ROW EXECUTE FUNCTION team.touch(); -- tgenabled: D
 
 CREATE RULE quiet AS
     ON DELETE TO team.doors DO INSTEAD NOTHING;
-
-grant select (id, name), update (name) on team.doors to graph_app;
-grant insert on team.doors to graph_app with grant option;
 `);
     expect(objects.get('team/parts_a.sql')).toMatch(
       /^-- A partition of team\.parts: FOR VALUES IN \('a'\)\.\ncreate table/,
@@ -204,14 +287,14 @@ grant insert on team.doors to graph_app with grant option;
     expect(objects.get('team/pair.sql')).toBe(
       `create type team.pair as (\n  first integer,\n  "Second" text\n);\ncomment on column team.pair."Second" is 'The other one.';\n`,
     );
-    expect(objects.get('team/period.sql')).toBe('create type team.period as range (subtype = date);\n');
-    expect(objects.get('team/total.sql')).toContain(
-      `create aggregate team.total(integer) (sfunc = int4pl, stype = integer, initcond = '0');`,
+    expect(objects.get('team/period.sql')).toBe('create type team.period;\n');
+    expect(objects.get('team/total.sql')).toBe(
+      'create aggregate team.total(integer) (sfunc = int4pl, stype = integer);\n',
     );
     expect(objects.get('team.sql')).toContain(
-      'alter default privileges in schema team grant select on tables to graph_auditor;\n\n-- operator team.<<|(integer,integer)\n',
+      '-- Default privileges on tables of current_user in schema team:\ngrant select on tables to graph_auditor;\n\n-- operator team.<<|(integer,integer)\n',
     );
-    const [procedure, fn] = objects.get('team/work.sql')?.split('\n\n') ?? [];
+    const [fn, procedure] = objects.get('team/work.sql')?.split('\n\n') ?? [];
     expect(procedure).toMatch(/^CREATE OR REPLACE PROCEDURE team\.work\(IN n integer\)/);
     expect(fn).toMatch(/ SET work_mem TO '8MB'\n/);
     expect(fn?.trim().split('\n').slice(-2)).toEqual([

@@ -58,4 +58,4 @@ export async function createCopy(
   };
 }
 
-const copied = [...program, 'test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'];
+const copied = [...program, 'test/graphql/schema.graphql', 'test/database/catalogue.sql', 'docs/database.md'];

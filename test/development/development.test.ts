@@ -177,7 +177,7 @@ describe('the way of a change', () => {
         'migrations/current.sql is not committed: npm run db:commit -- "what it does"',
         'test/graphql/schema.graphql is not what the migrations give: npm run schema:update',
         'docs/database.md is not what the migrations give: npm run schema:update',
-        'test/database/objects is not what the migrations give: npm run schema:update',
+        'test/database/catalogue.sql is not what the migrations give: npm run schema:update',
         '',
       ].join('\n'),
     });

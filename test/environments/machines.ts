@@ -122,7 +122,7 @@ function createNameless(cluster: Cluster): Promise<Environment> {
   return createMachine(cluster, { user: { uid: 4242, gid: 4242 }, ownDatabase: (urls) => urls });
 }
 
-const copied = [...program, 'test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'];
+const copied = [...program, 'test/graphql/schema.graphql', 'test/database/catalogue.sql', 'docs/database.md'];
 
 const withUmask = (umask: string): ProcessOptions => ({
   node: '/bin/sh',

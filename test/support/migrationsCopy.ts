@@ -30,7 +30,7 @@ export type MigrationsCopy = {
 };
 
 export async function createMigrationsCopy(): Promise<MigrationsCopy> {
-  const golden = ['test/graphql/schema.graphql', 'test/database/objects', 'docs/database.md'];
+  const golden = ['test/graphql/schema.graphql', 'test/database/catalogue.sql', 'docs/database.md'];
   const root = await createSourceCopy([...program, ...golden]);
   const folder = join(root, 'migrations/committed');
   const load = (path: string) => import(pathToFileURL(join(root, path)).href);

@@ -2,11 +2,13 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { buildSchema, type GraphQLSchema, lexicographicSortSchema, printSchema } from 'postgraphile/graphql';
+import { readCommitted } from '../../database/migrations/committedMigrations.ts';
 import { createPool } from '../../database/pool/pools.ts';
 import { withClient } from '../../database/pool/transactions.ts';
 import { createLog } from '../../log.ts';
-import { readDatabaseObjects } from './databaseObjects.ts';
+import { catalogueOf, type ObjectPart, objectPath, objectTexts, readObjectParts } from './databaseObjects.ts';
 import { readDatabasePage } from './databasePage.ts';
+import { splitAtBaseline } from './releasedMigrations.ts';
 
 /** A golden file (snapshot) of a database, which a person reviews whenever it changes. */
 export type GoldenFile = {
@@ -19,23 +21,48 @@ export type GoldenFile = {
 
 /**
  * The golden files (snapshots) that differ from the database.
- * They are the schema of GraphQL, `docs/database.md`, and each object of the database.
+ * They are the schema of GraphQL, `docs/database.md`, the catalogue, and the text of each object that a migration after the baseline
+ * changes: of the others, the one migration that makes them has it.
  *
- * @param given the objects of the database, if they have been read
+ * @param given the parts of the database's objects, if they have been read
  */
-export async function staleGoldenFiles(ownerUrl: string, given?: ReadonlyMap<string, string>): Promise<GoldenFile[]> {
-  const objects = given ?? (await withClient(ownerUrl, readDatabaseObjects));
+export async function staleGoldenFiles(ownerUrl: string, given?: readonly ObjectPart[]): Promise<GoldenFile[]> {
+  const parts = given ?? (await withClient(ownerUrl, readObjectParts));
+  const { baseline, later } = splitAtBaseline(await readCommitted());
+  const changed = changedObjects(...[baseline, later].map((files) => files.map(({ body }) => body)));
+  const objects = new Map([...objectTexts(parts)].filter(([path]) => changed.has(path)));
   const gone = [...(await listObjects()).difference(objects)].map((path) => [path, ''] as const);
   const files = await Promise.all([
     compare('test/graphql/schema.graphql', await readSchema(ownerUrl), (text) => sortedSdl(buildSchema(text))),
-    compare('docs/database.md', await withClient(ownerUrl, readDatabasePage)),
+    compare('docs/database.md', await withClient(ownerUrl, (client) => readDatabasePage(client, parts))),
+    compare('test/database/catalogue.sql', catalogueOf(parts)),
     ...[...objects, ...gone].map(([path, text]) => compare(`${objectsFolder}/${path}`, text)),
   ]);
   return files.filter((file) => file !== null);
 }
 
-/** The folder of the many files by object. */
-export const objectsFolder = 'test/database/objects';
+/** The paths of the objects that a later migration and one before it define, alter, comment on or grant. */
+export function changedObjects(baseline: readonly string[] = [], later: readonly string[] = []): Set<string> {
+  const made = new Set(baseline.flatMap(definedObjects));
+  return new Set(
+    later.flatMap((text) => {
+      const known = definedObjects(text).filter((path) => made.has(path));
+      for (const path of definedObjects(text)) made.add(path);
+      return known;
+    }),
+  );
+}
+
+/** By the words before a name; of `grant … on a, b` both. Types of arguments are left out. */
+const definedObjects = (text: string): string[] =>
+  [...text.replace(/\([^()]*\)/g, '').matchAll(definition)].flatMap(([, list = '']) =>
+    list.split(',').map((name) => objectPath(...name.trim().replaceAll('"', '').split('.'))),
+  );
+
+const definition =
+  /(?<!\bexecute )\b(?:on|table|view|function|procedure|aggregate|type|domain|column)\s+(?:if (?:not )?exists\s+)?((?:(?:,\s*)?(?:\w+|"[^"]+")\.(?:\w+|"[^"]+"))+)/gi;
+
+const objectsFolder = 'test/database/objects';
 
 const root = new URL('../../../', import.meta.url);
 

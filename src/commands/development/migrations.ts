@@ -28,7 +28,7 @@ export const currentFile = join(migrationsFolder, 'current.sql');
 const log = createLog('warn');
 
 /** The file without a migration, as graphile-migrate leaves it after a commit. */
-export const blankCurrent = `-- Enter migration here: docs/changing-the-schema.md. The present text of each object is in test/database/objects.`;
+export const blankCurrent = `-- Enter migration here: docs/changing-the-schema.md. Each object is in test/database/catalogue.sql.`;
 
 /** Whether it has no statement. */
 export const isBlank = (sql: string) => sql.replace(/--.*|\/\*[\s\S]*?\*\//g, '').trim() === '';

@@ -30,3 +30,13 @@ export function countReleased(files: readonly CommittedMigration[], releases: re
   });
   return Math.max(0, ...counts);
 }
+
+/** The last migration of the baseline, which runs on empty databases only, by its message. */
+const lastOfBaseline = 'accepted findings';
+
+/** @throws {StartupError} when the last migration of the baseline is not there */
+export function splitAtBaseline(files: readonly CommittedMigration[]) {
+  const count = files.findIndex(({ message }) => message === lastOfBaseline) + 1;
+  if (count === 0) throw new StartupError(`No migration is called "${lastOfBaseline}": get the files back from git.`);
+  return { baseline: files.slice(0, count), later: files.slice(count) };
+}

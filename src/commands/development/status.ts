@@ -9,8 +9,8 @@ import {
 import { openDatabase } from '../../database/openDatabase.ts';
 import { withClient } from '../../database/pool/transactions.ts';
 import type { Log } from '../../log.ts';
-import { readDatabaseObjects } from './databaseObjects.ts';
-import { type GoldenFile, objectsFolder, staleGoldenFiles } from './goldenFiles.ts';
+import { objectTexts, readObjectParts } from './databaseObjects.ts';
+import { staleGoldenFiles } from './goldenFiles.ts';
 import { isBlank, readCurrent } from './migrations.ts';
 import { withShadow } from './shadow.ts';
 
@@ -45,20 +45,18 @@ async function findDifferences(client: Client, ownerUrl: string): Promise<string
   if (broken.length > 0) return [...broken, ...ofCurrent, ...uncommitted, ...missing];
 
   return withShadow(ownerUrl, async ({ url, applyCurrent }) => {
-    const committed = await withClient(url, readDatabaseObjects);
-    const known = [...ofCurrent, ...uncommitted, ...describeStale(await staleGoldenFiles(url, committed)), ...missing];
+    const committed = await withClient(url, readObjectParts);
+    // `schema:update` writes a file, and git then shows its differences.
+    const stale = (await staleGoldenFiles(url, committed)).map(
+      ({ name }) => `${name} is not what the migrations give: npm run schema:update`,
+    );
+    const known = [...ofCurrent, ...uncommitted, ...stale, ...missing];
     if (ofCurrent.length + missing.length > 0) return known;
     await applyCurrent();
     // Reading the objects takes as long as making them.
-    const made = isBlank(current) ? committed : await withClient(url, readDatabaseObjects);
-    return [...known, ...foreignObjects(made, await withClient(ownerUrl, readDatabaseObjects))];
+    const made = isBlank(current) ? committed : await withClient(url, readObjectParts);
+    return [...known, ...foreignObjects(objectTexts(made), objectTexts(await withClient(ownerUrl, readObjectParts)))];
   });
-}
-
-/** A line for each file, without its differences: `schema:update` writes the file, and git then shows them. */
-function describeStale(files: readonly GoldenFile[]): string[] {
-  const names = files.map(({ name }) => (name.startsWith(objectsFolder) ? objectsFolder : name));
-  return [...new Set(names)].map((name) => `${name} is not what the migrations give: npm run schema:update`);
 }
 
 const changedFiles = (files: readonly CommittedMigration[]) =>

@@ -1,1 +1,0 @@
-alter default privileges revoke execute on functions from public;
