@@ -1,43 +1,23 @@
 import type { ClientBase } from 'pg';
-import type { Grant, Unit, User, UserOutline } from './document.ts';
-import { type Entry, forRows, type Path, type Problem } from './rows.ts';
-import type { ExistingUser } from './users.ts';
+import type { Grant, User } from './document.ts';
+import { type Entry, forRows, type Problem } from './rows.ts';
+import type { WrittenUser } from './users.ts';
 
-/** Finds units that users refer to, but neither the document nor the database has. */
-export async function findAccessProblems(
-  client: ClientBase,
-  users: readonly Entry<UserOutline>[],
-  units: readonly Entry<Partial<Unit>>[],
-): Promise<Problem[]> {
-  const key = (organizationId: string, identifier: string | undefined) => JSON.stringify([organizationId, identifier]);
-  const inDocument = new Set(units.map(({ organizationId, value }) => key(organizationId, value.externalIdentifier)));
-  const elsewhere = users.flatMap(({ organizationId, value, path }) =>
-    value.accessibleUnits.flatMap((grant, position) =>
-      grant === undefined || inDocument.has(key(organizationId, grant.unit))
-        ? []
-        : [{ organization_id: organizationId, unit: grant.unit, path: [...path, 'accessibleUnits', position] }],
-    ),
-  );
-  const unknown = await forRows<{ path: Path }>(
-    client,
-    elsewhere,
-    `select given.path
-     from jsonb_to_recordset($1) as given (organization_id uuid, unit text, path jsonb)
-     where not exists (
-       select from app_public.units u
-       where u.organization_id = given.organization_id and u.external_identifier = given.unit)`,
-  );
-  return unknown.map(({ path }) => ({ path, message: 'names no unit of this organization' }));
-}
-
-/** Adds missing grants of access and changes the times that differ; the units are already written. */
+/**
+ * Adds missing grants of access and changes the times that differ; the units are already written.
+ *
+ * @returns the grants on units that the organization does not have
+ */
 export async function writeAccess(
   client: ClientBase,
   users: readonly Entry<User>[],
-  existing: readonly ExistingUser[],
-): Promise<void> {
-  const rows = users.flatMap(({ organizationId, value }, index) =>
-    value.accessibleUnits.map((grant) => toRow(organizationId, existing[index]?.id, grant)),
+  written: readonly WrittenUser[],
+): Promise<Problem[]> {
+  const rows = users.flatMap(({ organizationId, value, path }, index) =>
+    value.accessibleUnits.map((grant, position) => ({
+      ...grantRow(organizationId, written[index]?.id, grant),
+      path: [...path, 'accessibleUnits', position],
+    })),
   );
   const timed = rows.filter(({ has_from, has_until }) => has_from || has_until);
   await forRows(
@@ -47,7 +27,8 @@ export async function writeAccess(
        valid_from = case when given.has_from then given.valid_from else a.valid_from end,
        valid_until = case when given.has_until then given.valid_until else a.valid_until end
      from ${givenRows}
-     where a.organization_id = given.organization_id and a.user_id = given.user_id and a.unit_id = u.id and a.source is not distinct from given.source
+     where a.organization_id = given.organization_id and a.user_id = given.user_id and a.unit_id = u.id
+       and a.source is not distinct from given.source
        and (
          given.has_from and a.valid_from is distinct from given.valid_from
          or given.has_until and a.valid_until is distinct from given.valid_until)`,
@@ -60,6 +41,15 @@ export async function writeAccess(
      from ${givenRows}
      on conflict do nothing`,
   );
+  return forRows<Problem>(
+    client,
+    rows,
+    `select given.path, 'names no unit of this organization' as message
+     from jsonb_to_recordset($1) as given (organization_id uuid, unit text, path jsonb)
+     where not exists (
+       select from app_public.units u
+       where u.organization_id = given.organization_id and u.external_identifier = given.unit)`,
+  );
 }
 
 const givenRows = `
@@ -69,7 +59,11 @@ const givenRows = `
   join app_public.units u on u.organization_id = given.organization_id and u.external_identifier = given.unit`;
 
 /** A time that is left out stays; null clears it. */
-const toRow = (organizationId: string, userId: string | undefined, { unit, source, validFrom, validUntil }: Grant) => ({
+const grantRow = (
+  organizationId: string,
+  userId: string | undefined,
+  { unit, source, validFrom, validUntil }: Grant,
+) => ({
   organization_id: organizationId,
   user_id: userId,
   unit,

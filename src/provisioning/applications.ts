@@ -3,10 +3,10 @@ import type { ClientBase } from 'pg';
 import { hashToken } from '../token/accessTokens.ts';
 import { defaultScopes, scopesOf } from '../token/scopes.ts';
 import type { Application } from './document.ts';
-import { type Entry, forRows, type Problem } from './rows.ts';
+import { type Entry, forRows, type Problem, requireNoProblems } from './rows.ts';
 
 /** An application that the database already has, found by its client id. */
-export type ExistingApplication = {
+type ExistingApplication = {
   organization_id: string;
   client_id: string;
   confidential: boolean;
@@ -15,22 +15,22 @@ export type ExistingApplication = {
 
 export async function readApplications(
   client: ClientBase,
-  applications: readonly Entry<Partial<Application>>[],
+  clientIds: readonly string[],
 ): Promise<Map<string, ExistingApplication>> {
   const { rows } = await client.query<ExistingApplication>(
     'select organization_id, client_id, confidential, scopes from oauth.applications where client_id = any ($1)',
-    [applications.flatMap(({ value }) => value.clientId ?? [])],
+    [clientIds],
   );
   return new Map(rows.map((row) => [row.client_id, row]));
 }
 
 /** Problems that only the database can show: whose the client id is, and its present settings. */
-export function findApplicationProblems(
-  applications: readonly Entry<Partial<Application>>[],
+function findApplicationProblems(
+  applications: readonly Entry<Application>[],
   existing: ReadonlyMap<string, ExistingApplication>,
 ): Problem[] {
   return applications.flatMap(({ organizationId, value, path }) => {
-    const before = existing.get(value.clientId ?? '');
+    const before = existing.get(value.clientId);
     if (before && before.organization_id !== organizationId) {
       return [{ path: [...path, 'clientId'], message: 'belongs to another organization' }];
     }
@@ -40,8 +40,7 @@ export function findApplicationProblems(
     if (value.clientSecret !== undefined) {
       problems.push({ path: [...path, 'clientSecret'], message: 'must be absent: a public application has no secret' });
     }
-    // A key with an undefined value breaks a rule, which was reported already.
-    const scopes = 'scopes' in value ? (value.scopes ?? publicScopes) : (before?.scopes ?? [defaultScopes.application]);
+    const scopes = value.scopes ?? before?.scopes ?? [defaultScopes.application];
     if (scopes.some((scope) => !publicScopes.includes(scope))) {
       problems.push({
         path: [...path, 'scopes'],
@@ -59,11 +58,17 @@ const publicScopes = scopesOf('user');
  * A secret that is not one of the two valid ones becomes the newest of two. A confidential application without any gets a new one.
  *
  * @returns the new secrets by client id
+ * @throws {ProvisioningError} when a client id is another organization's, or a public application would have what it cannot keep
  */
 export async function writeApplications(
   client: ClientBase,
   applications: readonly Entry<Application>[],
 ): Promise<Map<string, string>> {
+  const existing = await readApplications(
+    client,
+    applications.map(({ value }) => value.clientId),
+  );
+  requireNoProblems(findApplicationProblems(applications, existing));
   const rows = applications.map(({ organizationId, value }) => ({
     organization_id: organizationId,
     name: value.name,

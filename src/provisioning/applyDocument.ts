@@ -1,16 +1,15 @@
-import { randomUUID } from 'node:crypto';
 import { type ClientBase, DatabaseError, type Pool } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
 import { ownerTransaction } from '../database/pool/transactions.ts';
 import type { Passwords } from '../oauth/passwords.ts';
-import { findAccessProblems, writeAccess } from './access.ts';
-import { findApplicationProblems, readApplications, writeApplications } from './applications.ts';
-import { findCardProblems, writeCards } from './cards.ts';
-import { type Document, findDuplicates, type Outline, parseDocument, unitPath } from './document.ts';
+import { writeAccess } from './access.ts';
+import { writeApplications } from './applications.ts';
+import { writeCards } from './cards.ts';
+import { type Document, parseDocument, unitPath } from './document.ts';
 import { lockOrganizations, writeOrganizations } from './organizations.ts';
-import { entriesOf, ProvisioningError, type Report } from './rows.ts';
+import { entriesOf, ProvisioningError, type Report, requireNoProblems } from './rows.ts';
 import { writeUnits } from './units.ts';
-import { findUserProblems, readUsers, writePasswords, writeUsers } from './users.ts';
+import { findTakenTokens, writePasswords, writeUsers } from './users.ts';
 
 export type ApplyOptions = {
   secrets: Secrets;
@@ -28,70 +27,34 @@ export type Applied = Awaited<ReturnType<typeof write>>;
  *
  * @param owner connections as the owner of the tables
  * @param source the document, as parsed JSON
- * @throws {ProvisioningError} with every problem at once; nothing was changed
+ * @throws {ProvisioningError} with every problem of one step; nothing was changed. The steps are the document itself, its applications,
+ * units, users, and what the users have
  */
 export async function applyDocument(owner: Pool, source: unknown, options: ApplyOptions): Promise<Applied> {
-  const { document, outline, problems } = parseDocument(source);
-  const duplicates = findDuplicates(outline);
-
+  const document = parseDocument(source);
   return ownerTransaction(owner, async (client) => {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('provisioning', 0))`);
-    const existing = await readExisting(client, outline, options.secrets);
-    if (!document || duplicates.length + existing.problems.length > 0) {
-      throw new ProvisioningError([...problems, ...duplicates, ...existing.problems]);
-    }
-    return write(client, document, existing, options);
+    return write(client, document, options);
   }).catch((error: unknown) => {
     throw asDocumentError(error);
   });
 }
 
-/** Reads the objects that the database already has, and finds problems with them. */
-async function readExisting(client: ClientBase, { organizations }: Outline, secrets: Secrets) {
-  // Organizations are written before the checks, so that everything else can refer to them. A problem rolls them back.
+async function write(client: ClientBase, { organizations }: Document, { secrets, passwords, report }: ApplyOptions) {
   const organizationIds = await writeOrganizations(
     client,
     organizations.map(({ name }) => name),
   );
-  await lockOrganizations(
-    client,
-    organizationIds.filter((id) => id !== null),
-  );
-  // A client id cannot be checked without the organization's name. The rest is compared within the document.
-  const idsOrNew = organizationIds.map((id) => id ?? randomUUID());
-  const applications = entriesOf(organizations, organizationIds, 'applications');
-  const users = entriesOf(organizations, idsOrNew, 'users');
-  const units = entriesOf(organizations, idsOrNew, 'units', unitPath);
-
-  const existing = await readUsers(client, users);
-  return {
-    organizationIds,
-    users: existing,
-    problems: [
-      ...findApplicationProblems(applications, await readApplications(client, applications)),
-      ...(await findUserProblems(client, users, secrets)),
-      ...(await findAccessProblems(client, users, units)),
-      ...(await findCardProblems(client, users, existing)),
-    ],
-  };
-}
-
-async function write(
-  client: ClientBase,
-  { organizations }: Document,
-  existing: Awaited<ReturnType<typeof readExisting>>,
-  { secrets, passwords, report }: ApplyOptions,
-) {
-  const { organizationIds } = existing;
-  const applications = entriesOf(organizations, organizationIds, 'applications');
-  const users = entriesOf(organizations, organizationIds, 'users');
-
-  const generated = await writeApplications(client, applications);
+  await lockOrganizations(client, organizationIds);
+  const generated = await writeApplications(client, entriesOf(organizations, organizationIds, 'applications'));
   await writeUnits(client, entriesOf(organizations, organizationIds, 'units', unitPath), report);
-  const ids = await writeUsers(client, users, existing.users, secrets, report);
-  const written = existing.users.map((user, index) => ({ ...user, id: ids[index] as string }));
-  await writeAccess(client, users, written);
-  await writeCards(client, users, written, report);
+  const users = entriesOf(organizations, organizationIds, 'users');
+  const written = await writeUsers(client, users, secrets, report);
+  requireNoProblems([
+    ...(await findTakenTokens(client, users, written, secrets)),
+    ...(await writeAccess(client, users, written)),
+    ...(await writeCards(client, users, written)),
+  ]);
   await writePasswords(client, users, written, passwords, report);
 
   return {

@@ -2,22 +2,26 @@ import { z } from 'zod';
 import { mobileAppGrants } from '../oauth/grants/grants.ts';
 import { scopeNames } from '../token/scopes.ts';
 import * as fields from './fields.ts';
-import { formatPath, type Path, type Problem, ProvisioningError } from './rows.ts';
+import { formatPath, type Path, type Problem, requireNoProblems } from './rows.ts';
 
 /**
  * Reads a provisioning document (docs/provisioning.md). Unknown keys are problems, too.
  *
- * @returns the document, or null when it breaks a rule. The outline has the valid values even then; the others are undefined, so that the
- * rest can be compared with itself and with the database
+ * @throws {ProvisioningError} with every broken rule, or else with everything that the document says twice
  */
-export function parseDocument(source: unknown): { document: Document | null; outline: Outline; problems: Problem[] } {
-  const parsed = strict.safeParse(source, { error: describeIssue });
-  if (parsed.success) return { document: parsed.data, outline: parsed.data, problems: [] };
-  return {
-    document: null,
-    outline: lenient.parse(source) as Outline,
-    problems: parsed.error.issues.flatMap(toProblems),
-  };
+export function parseDocument(source: unknown): Document {
+  const parsed = parseBy(document, source);
+  requireNoProblems(findDuplicates(parsed));
+  return parsed;
+}
+
+/** One application, by a document's rules. @throws {ProvisioningError} with every problem at once */
+export const parseApplication = (source: unknown): Application => parseBy(application, source);
+
+function parseBy<Schema extends z.ZodType>(schema: Schema, source: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(source, { error: describeIssue });
+  requireNoProblems(parsed.error?.issues.flatMap(toProblems) ?? []);
+  return parsed.data as z.output<Schema>;
 }
 
 /** The JSON Schema of a document. It cannot express every rule: a document that fits it may still fail. */
@@ -25,7 +29,7 @@ export function documentJsonSchema() {
   const one = jsonSchemaOf(unit);
   const children = { type: 'array' as const, items: { $ref: unitReference }, description: 'The units below it.' };
   const $defs = { unit: { ...one, properties: { ...one.properties, children } } };
-  return { ...z.toJSONSchema(strict, { io: 'input' }), $defs };
+  return { ...z.toJSONSchema(document, { io: 'input' }), $defs };
 }
 
 function jsonSchemaOf(part: z.ZodType) {
@@ -33,36 +37,14 @@ function jsonSchemaOf(part: z.ZodType) {
   return schema;
 }
 
-/** One application, by a document's rules. @throws {ProvisioningError} with every problem at once */
-export function parseApplication(source: unknown): Application {
-  const parsed = application.safeParse(source, { error: describeIssue });
-  if (!parsed.success) throw new ProvisioningError(parsed.error.issues.flatMap(toProblems));
-  return parsed.data;
-}
-
 /** A whole document; every field follows the rules of its column. */
-export type Document = z.output<typeof strict>;
+export type Document = z.output<typeof document>;
 
 export type Application = z.output<typeof application>;
 export type Unit = z.output<typeof unit>;
 export type User = z.output<typeof user>;
 export type Card = z.output<typeof card>;
 export type Grant = z.output<typeof grantWithTime>;
-
-/** The same shape, but any field may be missing. */
-export type Outline = {
-  readonly organizations: readonly {
-    readonly name?: string | undefined;
-    readonly applications: readonly Partial<Application>[];
-    readonly units: readonly UnitOf<Partial<Unit>>[];
-    readonly users: readonly UserOutline[];
-  }[];
-};
-
-export type UserOutline = Omit<Partial<User>, 'accessibleUnits' | 'cards'> & {
-  readonly accessibleUnits: readonly (Grant | undefined)[];
-  readonly cards: readonly (Card | undefined)[];
-};
 
 const application = z.strictObject({
   name: fields.text,
@@ -156,7 +138,7 @@ const unitReference = '#/$defs/unit';
 /** Without `children`, since the tree is flattened. */
 const unit = z.strictObject({ externalIdentifier: fields.externalIdentifier, name: fields.text });
 
-const strict = z.strictObject({
+const document = z.strictObject({
   organizations: z.array(
     z.strictObject({
       name: fields.text,
@@ -165,55 +147,15 @@ const strict = z.strictObject({
         .unknown()
         .default([])
         .transform((tree, context) => {
-          const { units, problems } = readUnits(tree);
+          const { units, problems } = flattenUnits(tree);
           for (const { path, message } of problems) context.addIssue({ code: 'custom', path: [...path], message });
-          return units as UnitOf<Unit>[];
+          return units;
         })
         .meta({ type: 'array', items: { $ref: unitReference }, description: 'The tops of the tree of units.' }),
       users: z.array(user).default([]).describe('The people.'),
     }),
   ),
 });
-
-/** A unit that breaks a rule lacks that field. Then there is a problem, and no `Unit` is returned. */
-function readUnits(tree: unknown): { units: UnitOf<Partial<Unit>>[]; problems: Problem[] } {
-  return flattenUnits(tree, (own, report) => {
-    const parsed = unit.safeParse(own, { error: describeIssue });
-    if (parsed.success) return parsed.data;
-    for (const { path, message } of parsed.error.issues.flatMap(toProblems)) report(path, message);
-    return outlineOf(unit).parse(own) as Partial<Unit>;
-  });
-}
-
-const lenient = outlineOf(strict, {
-  organizations: listOf(
-    outlineOf(strict.shape.organizations.element, {
-      applications: listOf(outlineOf(application)),
-      units: z
-        .unknown()
-        .default([])
-        .transform((tree) => readUnits(tree).units),
-      users: listOf(outlineOf(user, { accessibleUnits: listOf(ifValid(grant)), cards: listOf(ifValid(card)) })),
-    }),
-  ),
-});
-
-/** Keeps each valid field, and makes the others undefined, except for those whose outline is given. */
-function outlineOf(object: z.ZodObject, outlines: Record<string, z.ZodType> = {}) {
-  const fields = Object.entries(object.shape).map(([key, field]) => [key, ifValid(field)]);
-  return z.preprocess(
-    (value) => (isObject(value) ? value : {}),
-    z.object({ ...Object.fromEntries(fields), ...outlines }),
-  );
-}
-
-function listOf(element: z.ZodType) {
-  return z.array(element).catch([]);
-}
-
-function ifValid(field: z.core.$ZodType) {
-  return z.optional(field).catch(undefined);
-}
 
 /** The problem and the rule, without the value, since that may be a secret. */
 function describeIssue(issue: z.core.$ZodRawIssue): string | undefined {
@@ -243,7 +185,7 @@ function toProblems(issue: z.core.$ZodIssue): Problem[] {
  * Duplicates within one document: the second place is the problem, and names the first.
  * E-mail addresses are compared without regard to case, everything else exactly.
  */
-export function findDuplicates({ organizations }: Outline): Problem[] {
+function findDuplicates({ organizations }: Document): Problem[] {
   const problems: Problem[] = [];
   const once = () => {
     const places = new Map<string, Path>();
@@ -278,7 +220,6 @@ export function findDuplicates({ organizations }: Outline): Problem[] {
       problems.push(...findTwoTimes(user.accessibleUnits, [...userPath, 'accessibleUnits']));
       const seeCard = once();
       for (const [cardPosition, card] of user.cards.entries()) {
-        if (!card) continue;
         const cardPath = [...userPath, 'cards', cardPosition];
         if (card.externalIdentifier === undefined) seeCard(`${card.type} ${card.name}`, [...cardPath, 'name']);
         seeIdentifier(card.externalIdentifier, [...cardPath, 'externalIdentifier']);
@@ -292,10 +233,9 @@ export function findDuplicates({ organizations }: Outline): Problem[] {
 }
 
 /** A user, a unit and a source have one grant, which has one time. Twice the same is harmless. */
-function findTwoTimes(grants: readonly (Grant | undefined)[], path: Path): Problem[] {
+function findTwoTimes(grants: readonly Grant[], path: Path): Problem[] {
   const first = new Map<string, { position: number; times: string }>();
   return grants.flatMap((grant, position) => {
-    if (!grant) return [];
     const key = JSON.stringify([grant.unit, grant.source ?? null]);
     const times = JSON.stringify([grant.validFrom, grant.validUntil]);
     const known = first.get(key);
@@ -307,8 +247,8 @@ function findTwoTimes(grants: readonly (Grant | undefined)[], path: Path): Probl
 }
 
 /** A unit of the document in the flat list: after its parent, and level by level. */
-export type UnitOf<T> = T & {
-  readonly parent: UnitOf<T> | null;
+export type PlacedUnit = Unit & {
+  readonly parent: PlacedUnit | null;
   /** The position among its siblings in the document. */
   readonly position: number;
   /** 1 at the top. */
@@ -316,20 +256,15 @@ export type UnitOf<T> = T & {
 };
 
 /** No real tree is deeper; each level takes a statement or two. */
-export const maxUnitDepth = 1000;
+const maxUnitDepth = 1000;
 
-/**
- * Flattens nested `children` level by level, without recursion: a deep tree overflows no stack.
- *
- * @param read turns a unit without its children into its fields; it calls `report` with each problem
- */
-export function flattenUnits<T extends object>(
-  tree: unknown,
-  read: (unit: unknown, report: (path: Path, message: string) => void) => T,
-): { units: UnitOf<T>[]; problems: Problem[] } {
-  const units: UnitOf<T>[] = [];
+/** Flattens nested `children` level by level, without recursion: a deep tree overflows no stack. */
+function flattenUnits(tree: unknown): { units: PlacedUnit[]; problems: Problem[] } {
+  const units: PlacedUnit[] = [];
   const problems: Problem[] = [];
-  const readList = (list: unknown, parent: UnitOf<T> | null) => {
+  const pending: [unknown, PlacedUnit | null][] = [[tree, null]];
+  // The list grows while the loop reads it.
+  for (const [list, parent] of pending) {
     const depth = parent ? parent.depth + 1 : 1;
     if (!Array.isArray(list)) {
       problems.push({ path: childrenPath(parent), message: 'must be an array' });
@@ -338,29 +273,27 @@ export function flattenUnits<T extends object>(
     } else {
       for (const [position, element] of list.entries()) {
         const { children, ...fields } = isObject(element) ? element : {};
-        const report = (below: Path, message: string) =>
-          problems.push({ path: [...childrenPath(parent), position, ...below], message });
-        const unit = { ...read(isObject(element) ? fields : element, report), parent, position, depth };
-        units.push(unit);
-        if (children !== undefined) pending.push([children, unit]);
+        const { data, error } = unit.safeParse(isObject(element) ? fields : element, { error: describeIssue });
+        for (const { path, message } of error?.issues.flatMap(toProblems) ?? [])
+          problems.push({ path: [...childrenPath(parent), position, ...path], message });
+        // Without its fields only where there is a problem.
+        const placed = { ...(data as Unit), parent, position, depth };
+        units.push(placed);
+        if (children !== undefined) pending.push([children, placed]);
       }
     }
-  };
-
-  const pending: [unknown, UnitOf<T> | null][] = [[tree, null]];
-  // The list grows while the loop reads it.
-  for (const [list, parent] of pending) readList(list, parent);
+  }
   return { units, problems };
 }
 
 /** The place of a unit below `units`, such as `[0].children[1]`. */
-export function unitPath(unit: UnitOf<object> | null): Path {
+export function unitPath(unit: PlacedUnit | null): Path {
   const path: PropertyKey[] = [];
   for (let at = unit; at; at = at.parent) path.unshift(...(at.parent ? ['children', at.position] : [at.position]));
   return path;
 }
 
-export const childrenPath = (parent: UnitOf<object> | null): Path => (parent ? [...unitPath(parent), 'children'] : []);
+const childrenPath = (parent: PlacedUnit | null): Path => (parent ? [...unitPath(parent), 'children'] : []);
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

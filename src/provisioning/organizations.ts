@@ -4,28 +4,23 @@ import { StartupError } from '../errors/errors.ts';
 /**
  * Adds the missing organizations.
  *
- * @param names an undefined one breaks a rule
- * @returns their ids, in order; null for an undefined name
+ * @returns their ids, in order
  * @throws {StartupError} when one is not served here: the next change belongs into the database that it moves to
  */
-export async function writeOrganizations(
-  client: ClientBase,
-  names: readonly (string | undefined)[],
-): Promise<(string | null)[]> {
-  const wanted = names.filter((name) => name !== undefined);
+export async function writeOrganizations(client: ClientBase, names: readonly string[]): Promise<string[]> {
   await client.query(
     `insert into app_hidden.organizations (name)
      select name from unnest($1::text[]) with ordinality as wanted (name, position) order by position
      on conflict do nothing`,
-    [wanted],
+    [names],
   );
   const { rows } = await client.query<{ id: string; name: string }>(
-    'select id, name from app_hidden.organizations where name = any ($1)',
-    [wanted],
+    `select o.id, o.name from unnest($1::text[]) with ordinality as wanted (name, position)
+     join app_hidden.organizations o using (name) order by position`,
+    [names],
   );
   await requireServed(client, rows);
-  const ids = new Map(rows.map(({ id, name }) => [name, id]));
-  return names.map((name) => (name === undefined ? null : (ids.get(name) ?? null)));
+  return rows.map(({ id }) => id);
 }
 
 async function requireServed(client: ClientBase, found: readonly { id: string; name: string }[]): Promise<void> {

@@ -24,6 +24,11 @@ export class ProvisioningError extends StartupError {
   }
 }
 
+/** @throws {ProvisioningError} when there are some */
+export function requireNoProblems(problems: readonly Problem[]): void {
+  if (problems.length > 0) throw new ProvisioningError(problems);
+}
+
 /** `organizations[0].users[2].email`; keys that are no plain word are quoted: `[0]["e-mail"]`. */
 export function formatPath(path: Path): string {
   if (path.length === 0) return 'document';
@@ -41,29 +46,25 @@ export type Entry<T> = { readonly organizationId: string; readonly value: T; rea
 /**
  * All applications, units or users of all organizations.
  *
- * @param organizationIds by position; null leaves out an organization that the database cannot have
+ * @param organizationIds by position
  * @param pathOf the place of an element in its list, or below
  */
-export function entriesOf<
+export const entriesOf = <
   Key extends 'applications' | 'units' | 'users',
   O extends Readonly<Record<Key, readonly unknown[]>>,
 >(
   organizations: readonly O[],
-  organizationIds: readonly (string | null)[],
+  organizationIds: readonly string[],
   key: Key,
   pathOf: (value: O[Key][number], position: number) => Path = (_, position) => [position],
-): Entry<O[Key][number]>[] {
-  return organizations.flatMap((organization, index) => {
-    const organizationId = organizationIds[index] ?? null;
-    if (organizationId === null) return [];
-    const list: readonly O[Key][number][] = organization[key];
-    return list.map((value, position) => ({
-      organizationId,
+): Entry<O[Key][number]>[] =>
+  organizations.flatMap((organization, index) =>
+    organization[key].map((value, position) => ({
+      organizationId: organizationIds[index] as string,
       value,
       path: ['organizations', index, key, ...pathOf(value, position)],
-    }));
-  });
-}
+    })),
+  );
 
 /** Rows for one statement: PostgreSQL expects a hundred from `jsonb_to_recordset`; so many still fit. */
 const batchSize = 5000;
@@ -87,11 +88,10 @@ export async function forRows<Returned extends QueryResultRow>(
   return returned;
 }
 
-/** The functions behind the mutations `usersSync`, `unitsSync` and `cardsSync`, and the column of a result's row. */
+/** The functions behind the mutations `usersSync` and `unitsSync`, and the column of a result's row. */
 const functions = {
   users: { name: 'users_sync', column: 'user' },
   units: { name: 'units_sync', column: 'unit' },
-  cards: { name: 'cards_sync', column: 'card' },
 } as const;
 
 /** As many rows as a client's sync may have. */
@@ -149,7 +149,7 @@ function batchesOf<T extends Entry<object>>(entries: readonly T[]): T[][] {
   );
 }
 
-export type Result = { id: string; argument: string | null; message: string | null };
+type Result = { id: string; argument: string | null; message: string | null };
 
 async function syncBatch(
   client: ClientBase,

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import type { Unit, UnitOf } from './document.ts';
+import type { PlacedUnit } from './document.ts';
 import { type Entry, type Report, sync } from './rows.ts';
 
 /**
@@ -9,7 +9,7 @@ import { type Entry, type Report, sync } from './rows.ts';
  */
 export async function writeUnits(
   client: ClientBase,
-  units: readonly Entry<UnitOf<Unit>>[],
+  units: readonly Entry<PlacedUnit>[],
   report: Report,
 ): Promise<void> {
   const rows = units.map(({ value: { externalIdentifier, name, parent }, ...entry }) => ({

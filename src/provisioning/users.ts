@@ -1,109 +1,29 @@
 import type { ClientBase } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
 import type { Passwords } from '../oauth/passwords.ts';
-import type { User, UserOutline } from './document.ts';
+import type { User } from './document.ts';
 import { type Entry, forRows, type Problem, type Report, sync } from './rows.ts';
 
-/**
- * A user of the document as the database has it, or will have it.
- * A new user's id is made here, since the token is sealed for it.
- */
-export type ExistingUser = { id: string; is_new: boolean; has_password: boolean };
-
-/** Reads the users in the document's order. */
-export function readUsers(client: ClientBase, users: readonly Entry<UserOutline>[]): Promise<ExistingUser[]> {
-  const rows = users.map(({ organizationId, value }) => ({
-    organization_id: organizationId,
-    external_identifier: value.externalIdentifier,
-  }));
-  return forRows<ExistingUser>(
-    client,
-    rows,
-    `select coalesce(u.id, app_hidden.uuid_v7()) as id, u.id is null as is_new, c.password_hash is not null as has_password
-     from rows from (
-       jsonb_to_recordset($1) as (organization_id uuid, external_identifier text)
-     ) with ordinality as given (organization_id, external_identifier, position)
-     left join app_public.users u
-       on u.organization_id = given.organization_id and u.external_identifier = given.external_identifier
-     left join oauth.credentials c on c.organization_id = u.organization_id and c.user_id = u.id
-     order by given.position`,
-  );
-}
-
-/** Problems that only the database can show: time zones, and values that other users already have. */
-export async function findUserProblems(
-  client: ClientBase,
-  users: readonly Entry<UserOutline>[],
-  secrets: Secrets,
-): Promise<Problem[]> {
-  const inDocument = new Set(users.map(({ organizationId, value }) => `${organizationId} ${value.externalIdentifier}`));
-  const takenAs = async (field: keyof User, statement: string, rows: readonly object[]): Promise<Problem[]> => {
-    const taken = await forRows<{ index: number; holder: string | null }>(client, rows, statement);
-    return taken.flatMap(({ index, holder }) => {
-      const { organizationId, path } = users[index] as Entry<UserOutline>;
-      // Another user of the document is about to change, or was already compared with this one.
-      if (inDocument.has(`${organizationId} ${holder}`)) return [];
-      return [{ path: [...path, field], message: 'is taken by another user of the organization' }];
-    });
-  };
-  const rows = users.map(({ organizationId, value }, index) => ({
-    index,
-    organization_id: organizationId,
-    external_identifier: value.externalIdentifier,
-    email: value.email,
-  }));
-  const tokens = users.flatMap(({ organizationId, value: { externalAuthenticationToken: token } }, index) =>
-    (token ? secrets.lookupHashes(token, organizationId) : []).map((hash) => ({
-      ...rows[index],
-      token_hash: hash.toString('hex'),
-    })),
-  );
-  return [
-    ...(await findUnknownTimeZones(client, users)),
-    ...(await takenAs('email', findTakenEmails, rows)),
-    ...(await takenAs('externalAuthenticationToken', findTakenTokens, tokens)),
-  ];
-}
-
-const findTakenEmails = `
-  select given.index, u.external_identifier as holder
-  from jsonb_to_recordset($1) as given (index int, organization_id uuid, external_identifier text, email text)
-  join app_public.users u on u.organization_id = given.organization_id and u.email_lowercase = app_hidden.lowercase(given.email)
-  where u.external_identifier is distinct from given.external_identifier`;
-
-const findTakenTokens = `
-  select given.index, u.external_identifier as holder
-  from jsonb_to_recordset($1) as given (index int, organization_id uuid, external_identifier text, token_hash text)
-  join app_public.users u
-    on u.organization_id = given.organization_id
-    and u.external_authentication_token_hash = decode(given.token_hash, 'hex')
-  where u.external_identifier is distinct from given.external_identifier`;
-
-async function findUnknownTimeZones(client: ClientBase, users: readonly Entry<UserOutline>[]): Promise<Problem[]> {
-  const zones = new Set(users.flatMap(({ value }) => value.timeZone ?? []));
-  const { rows } = await client.query<{ name: string; problem: string }>(
-    'select name, problem from app_hidden.time_zone_problems($1)',
-    [[...zones]],
-  );
-  const problems = new Map(rows.map(({ name, problem }) => [name, problem]));
-  return users.flatMap(({ value, path }) => {
-    const message = problems.get(value.timeZone ?? '');
-    return message === undefined ? [] : [{ path: [...path, 'timeZone'], message }];
-  });
-}
+/** A user of the document as the database has it now. */
+export type WrittenUser = { id: string; has_password: boolean };
 
 /**
  * Adds users and changes those that differ; what the document leaves out stays. Sets no password.
  *
- * @returns their ids, in order
+ * @returns the users, in order
+ * @throws {ProvisioningError} for users that the sync refuses
  */
-export function writeUsers(
+export async function writeUsers(
   client: ClientBase,
   users: readonly Entry<User>[],
-  existing: readonly ExistingUser[],
   secrets: Secrets,
   report: Report,
-): Promise<string[]> {
+): Promise<WrittenUser[]> {
+  const known = await forRows<WrittenUser>(
+    client,
+    users.map(({ organizationId, value: { externalIdentifier } }) => ({ organizationId, externalIdentifier })),
+    readUsers,
+  );
   const rows = users.map(({ value, ...entry }, index) => {
     const token = value.externalAuthenticationToken;
     const row = {
@@ -112,11 +32,47 @@ export function writeUsers(
       email: value.email,
       locale: value.locale,
       time_zone: value.timeZone,
-      external_authentication_token: token && sealFor(existing[index]?.id ?? '', token, entry.organizationId, secrets),
+      external_authentication_token: token && sealFor(known[index]?.id ?? '', token, entry.organizationId, secrets),
     };
     return { ...entry, value: row };
   });
-  return sync(client, 'users', rows, report);
+  const ids = await sync(client, 'users', rows, report);
+  return known.map((user, index) => ({ ...user, id: ids[index] as string }));
+}
+
+/** In the order of the document. A new user's id is made here, since the token is sealed for it. */
+const readUsers = `
+  select coalesce(u.id, app_hidden.uuid_v7()) as id, c.password_hash is not null as has_password
+  from rows from (
+    jsonb_to_recordset($1) as ("organizationId" uuid, "externalIdentifier" text)
+  ) with ordinality as given (organization_id, external_identifier, position)
+  left join app_public.users u
+    on u.organization_id = given.organization_id and u.external_identifier = given.external_identifier
+  left join oauth.credentials c on c.organization_id = u.organization_id and c.user_id = u.id
+  order by given.position`;
+
+/** Tokens that another user has under SECRET_KEY_PREVIOUS: the sync compares hashes under one key. */
+export function findTakenTokens(
+  client: ClientBase,
+  users: readonly Entry<User>[],
+  written: readonly WrittenUser[],
+  secrets: Secrets,
+): Promise<Problem[]> {
+  const rows = users.flatMap(({ organizationId, value: { externalAuthenticationToken: token }, path }, index) => {
+    const [, previous] = token ? secrets.lookupHashes(token, organizationId) : [];
+    if (!previous) return [];
+    const row = { organization_id: organizationId, user_id: written[index]?.id, hash: previous.toString('hex') };
+    return [{ ...row, path: [...path, 'externalAuthenticationToken'] }];
+  });
+  return forRows<Problem>(
+    client,
+    rows,
+    `select given.path, 'is taken by another user of the organization' as message
+     from jsonb_to_recordset($1) as given (organization_id uuid, user_id uuid, hash text, path jsonb)
+     join app_public.users u
+       on u.organization_id = given.organization_id and u.external_authentication_token_hash = decode(given.hash, 'hex')
+     where u.id <> given.user_id`,
+  );
 }
 
 /**
@@ -132,12 +88,12 @@ function sealFor(userId: string, token: string, organizationId: string, secrets:
 export async function writePasswords(
   client: ClientBase,
   users: readonly Entry<User>[],
-  existing: readonly ExistingUser[],
+  written: readonly WrittenUser[],
   passwords: Passwords,
   report: Report,
 ): Promise<void> {
   const missing = users.flatMap(({ organizationId, value: { password } }, index) => {
-    const user = existing[index];
+    const user = written[index];
     return user && !user.has_password && password !== undefined ? [{ organizationId, userId: user.id, password }] : [];
   });
   for (let start = 0; start < missing.length; start += parallelHashes) {

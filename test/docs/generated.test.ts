@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { helpText } from '../../src/commands/help.ts';
 import { lifetimes } from '../../src/oauth/lifetimes.ts';
 import { documentJsonSchema, parseDocument } from '../../src/provisioning/document.ts';
+import { ProvisioningError } from '../../src/provisioning/rows.ts';
 import { describeVariables } from '../../src/variables.ts';
 import { blocksOf, readPage, root } from './pages.ts';
 import { configurationTables, provisioningTables } from './tables.ts';
@@ -65,7 +66,7 @@ describe('the JSON Schema of a provisioning document', () => {
     expect(examples).toHaveLength(2);
     for (const example of examples) {
       expect(schema.safeParse(example).error).toBeUndefined();
-      expect(parseDocument(example).problems).toEqual([]);
+      expect(() => parseDocument(example)).not.toThrow();
     }
   });
 
@@ -78,6 +79,6 @@ describe('the JSON Schema of a provisioning document', () => {
     ['a card of another type', { organizations: [{ name: 'A', users: [{ ...user, cards: [{ type: 'Key' }] }] }] }],
   ])('refuses %s, as apply does', (_, document) => {
     expect(schema.safeParse(document).success).toBe(false);
-    expect(parseDocument(document).document).toBeNull();
+    expect(() => parseDocument(document)).toThrow(ProvisioningError);
   });
 });

@@ -226,7 +226,10 @@ describe('applying a document', () => {
 
   it('changes nothing when one thing is wrong', async () => {
     await apply(database.owner, example);
-    const before = await everyRow(database.owner);
+    // A transaction that was rolled back leaves its number in the rows that it had written.
+    const rows = async () =>
+      JSON.stringify(await everyRow(database.owner), (key, value) => (key === 'xmax' ? undefined : value));
+    const before = await rows();
     const [changed, wrong] = [
       { ...ada, fullName: 'Ada King' },
       { ...user('u-2'), timeZone: 'Atlantis' },
@@ -237,7 +240,7 @@ describe('applying a document', () => {
     });
 
     expect(paths).toEqual(['organizations[0].users[1].timeZone']);
-    expect(await everyRow(database.owner)).toEqual(before);
+    expect(await rows()).toBe(before);
   });
 
   it('takes a number of statements that does not grow with each user', async () => {

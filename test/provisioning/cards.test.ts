@@ -118,6 +118,32 @@ describe('provisioning cards', () => {
     expect(await values('select nfc_identifier from app_public.cards order by id')).toEqual(chips.toReversed());
   });
 
+  it('tells a card with an identifier from one without of the same type and name', async () => {
+    const spare = { ...badge, externalIdentifier: 'spare', nfcIdentifier: '04000002' };
+    const holding = (...cards: object[]) => acme({ users: [{ ...user('u-1'), cards }] });
+    await apply(database.owner, holding(badge));
+
+    await apply(database.owner, holding(spare, badge));
+
+    const before = await everyRow(database.owner);
+    await apply(database.owner, holding(spare, badge));
+    expect(await everyRow(database.owner)).toEqual(before);
+    expect(await values('select nfc_identifier from app_public.cards order by id')).toEqual([
+      badge.nfcIdentifier,
+      spare.nfcIdentifier,
+    ]);
+    // A document from before a client system gave the identifier.
+    await database.owner.query(
+      `update app_public.cards set external_identifier = 'first' where external_identifier is null`,
+    );
+    await apply(database.owner, holding(badge));
+    expect(await values('select external_identifier from app_public.cards order by id')).toEqual(['first', 'spare']);
+    const code = { type: 'IdentificationCode', name: 'Badge', externalIdentifier: 'spare' };
+    expect(await problemsOf(database.owner, holding(code))).toEqual([
+      'organizations[0].users[0].cards[0].type: must be "NfcCard", as the card with this external identifier has it',
+    ]);
+  });
+
   it('names a card that keeps a chip, though the document has another card of this user and name', async () => {
     await apply(
       database.owner,

@@ -1,9 +1,8 @@
 import type { ClientBase, Pool } from 'pg';
 import { ownerTransaction } from '../../database/pool/transactions.ts';
 import { StartupError } from '../../errors/errors.ts';
-import { findApplicationProblems, readApplications, writeApplications } from '../../provisioning/applications.ts';
+import { readApplications, writeApplications } from '../../provisioning/applications.ts';
 import { parseApplication } from '../../provisioning/document.ts';
-import { ProvisioningError } from '../../provisioning/rows.ts';
 import { findOrganization, requireServed } from './findUser.ts';
 
 /** `admin list-applications`: lists them by organization and name, or only those of one organization. */
@@ -43,20 +42,14 @@ export function createApplication(owner: Pool, organization: string, source: { c
   return ownerTransaction(owner, async (client) => {
     const organizationId = await findOrganization(client, organization);
     await requireServed(client, organizationId);
-    const entry = { organizationId, value: application, path: [] };
-    const existing = await readApplications(client, [entry]);
-    if (existing.has(application.clientId)) throw isTaken(application.clientId);
-    const problems = findApplicationProblems([entry], existing);
-    if (problems.length > 0) throw new ProvisioningError(problems);
-
-    const secrets = await writeApplications(client, [entry]);
     const { name, clientId } = application;
+    if ((await readApplications(client, [clientId])).has(clientId))
+      throw new StartupError(`There is an application ${clientId} already.`);
+    const secrets = await writeApplications(client, [{ organizationId, value: application, path: [] }]);
     const clientSecret = secrets.get(clientId);
     return { organization, name, clientId, ...(clientSecret === undefined ? {} : { clientSecret }) };
   });
 }
-
-const isTaken = (clientId: string) => new StartupError(`There is an application ${clientId} already.`);
 
 /**
  * `admin disable-application`, `enable-application`: from the next request on.
