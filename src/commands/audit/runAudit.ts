@@ -1,9 +1,8 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { suggestionList } from 'graphql/jsutils/suggestionList.js';
 import type { Config } from '../../config.ts';
 import { type Holder, scopeNames, scopes } from '../../token/scopes.ts';
-import { addExamples } from '../addExamples.ts';
-import { runProgram } from '../runProgram.ts';
+import { addExamples, createProgram, runProgram } from '../commandLine.ts';
 import { readChanges } from './changes.ts';
 import { diff } from './diff.ts';
 import { type Head, parseHead } from './history/head.ts';
@@ -19,7 +18,7 @@ import { type Answer, type AuditedDatabase, withAuditedDatabase } from './withAu
  * `npm run audit -- <args>`. Prints Markdown, and changes nothing except by `seal`.
  *
  * @returns the exit code: 1 when there is a finding, or when access has become wider or cannot be compared
- * @throws {ConfigError | StartupError} and whatever else a command fails with
+ * @throws {ConfigError | StartupError} and any other error of a command
  */
 export async function runAudit(
   args: readonly string[],
@@ -39,13 +38,9 @@ type Run = (ask: (database: AuditedDatabase) => Promise<Answer>) => Promise<void
 
 // biome-ignore lint/complexity/noExcessiveLinesPerFunction: the commands are declared in the order in which `--help` lists them.
 export function createAuditProgram(run: Run): Command {
-  const program = new Command('audit')
-    .description('Says who may do what in the database, who can see or change a row and why, and who changed what.')
-    .usage('[command] [arguments]')
-    .exitOverride()
-    .helpCommand(false)
-    .showHelpAfterError('`npm run -s audit -- --help` lists the commands.')
-    .addHelpText('after', `\n${afterHelp}`)
+  const description =
+    'Says who may do what in the database, who can see or change a row and why, and who changed what.';
+  const program = createProgram('audit', description, '[command] [arguments]', afterHelp)
     .argument('[unknown...]')
     .action(([unknown]: string[], _options: unknown, command: Command) =>
       unknown === undefined ? run(report) : command.error(unknownCommand(command, unknown)),
@@ -120,8 +115,7 @@ export function createAuditProgram(run: Run): Command {
       'proves only what depends on what has changed since the run that wrote the file, and writes it',
     )
     .action((options) => run((database) => prove(database, options)));
-  addExamples(program, 'audit', examples);
-  return program;
+  return addExamples(program, examples);
 }
 
 /** The arguments of an example for each command. */

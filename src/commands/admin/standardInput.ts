@@ -1,6 +1,24 @@
 import { readFile } from 'node:fs/promises';
+import { createInterface } from 'node:readline/promises';
 import { buffer } from 'node:stream/consumers';
 import { StartupError } from '../../errors/errors.ts';
+
+/**
+ * The first line of standard input, since every user of the machine can see the command line.
+ *
+ * @param what names the value in a prompt, if a person is at the terminal
+ * @throws {StartupError} when there is none
+ */
+export async function readLine(what: string): Promise<string> {
+  if (process.stdin.isTTY) process.stderr.write(`Type the ${what}, then Enter: `);
+  const lines = createInterface({ input: process.stdin });
+  try {
+    for await (const line of lines) return line;
+  } finally {
+    lines.close();
+  }
+  throw new StartupError(`The ${what} is read from standard input, which is empty.`);
+}
 
 /**
  * The JSON value in a file; `-` is standard input.
@@ -21,7 +39,7 @@ export async function readJson(file: string): Promise<unknown> {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new StartupError(`${name} is not JSON${placeOf(error)}.`);
+    throw new StartupError(`${name} is not JSON${placeOfMistake(error)}.`);
   }
 }
 
@@ -35,7 +53,7 @@ async function read(file: string): Promise<Buffer> {
 }
 
 /** The parser's message without its quotations: the position, or else the character. */
-function placeOf(error: unknown): string {
+function placeOfMistake(error: unknown): string {
   const message = String(error);
   const place = /\(line (\d+) column (\d+)\)/.exec(message);
   if (place) return `: see line ${place[1]}, column ${place[2]}`;
