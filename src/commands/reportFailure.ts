@@ -15,12 +15,12 @@ export function reportFailure(error: unknown, logLevel?: string): number {
   if (error instanceof WorkerFailed) return error.exitCode;
   // It has printed everything already. `--help` ends this way, too.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 64;
-  process.stderr.write(`${textOf(error)}\n`);
+  process.stderr.write(`${failureText(error)}\n`);
   if (logLevel === 'debug' || logLevel === 'trace') createLog(logLevel).debug({ error }, 'the command failed');
   return error instanceof ConfigError ? 78 : 1;
 }
 
-function textOf(error: unknown): string {
+function failureText(error: unknown): string {
   if (!(error instanceof ConfigError || error instanceof StartupError)) {
     if (explainFailure(error)) return describeFailure(error);
     return `This is a fault of the service: ${describeFailure(error)}. LOG_LEVEL=debug shows where; please report it.`;

@@ -15,7 +15,7 @@ export async function requestDemoToken(database: DatabaseConfig, whose = 'app'):
   if (database.kind === 'own')
     throw new StartupError('Only the demo has these tokens; docs/oauth.md says how a client of yours gets one.');
   const environment = await readEnvironment(database.dataDir);
-  const form = formOf(whose, environment);
+  const form = tokenRequest(whose, environment);
   if (!form) throw new StartupError(`npm run -s token [app|basic|external|EMAIL]: there is no ${whose}.`);
   const { BASE_URL: url } = environment;
   const response = await fetch(`${url}/oauth/token`, { method: 'POST', body: new URLSearchParams(form) }).catch(() => {
@@ -26,7 +26,7 @@ export async function requestDemoToken(database: DatabaseConfig, whose = 'app'):
   return access_token;
 }
 
-function formOf(whose: string, { CLIENT_SECRET, PASSWORD, EXTERNAL_TOKEN }: DemoEnvironment) {
+function tokenRequest(whose: string, { CLIENT_SECRET, PASSWORD, EXTERNAL_TOKEN }: DemoEnvironment) {
   if (whose === 'app' || whose === 'basic')
     return { grant_type: 'client_credentials', scope: whose, client_id: 'demo-backend', client_secret: CLIENT_SECRET };
   const ofPerson = { grant_type: 'password', scope: 'me' };

@@ -63,4 +63,4 @@ export async function requireServed(client: ClientBase, organizationId: string):
 }
 
 /** The names of a person in results. */
-export const nameOf = ({ externalIdentifier, email }: FoundUser) => ({ externalIdentifier, email });
+export const userNames = ({ externalIdentifier, email }: FoundUser) => ({ externalIdentifier, email });

@@ -36,7 +36,7 @@ export async function reEncrypt(
   if (!current || !previous) throw new StartupError('Set SECRET_KEY_PREVIOUS to the key before SECRET_KEY.');
   const keys = { current: createSecrets([current]), previous: createSecrets([previous]) };
   const outcome: ReEncrypted = { reEncrypted: 0, current: 0, failed: [] };
-  for (const column of sealedColumns) await moveAll(owner, column, keys, outcome);
+  for (const column of sealedColumns) await resealAll(owner, column, keys, outcome);
   if (outcome.failed.length === 0 || isKeyLost) await checkBy(owner, current);
   return outcome;
 }
@@ -85,18 +85,18 @@ const sealedColumns: readonly SealedColumn[] = [
   { ...webhookSecrets, name: 'previous_secret_ciphertext' },
 ];
 
-async function moveAll(owner: Pool, column: SealedColumn, keys: Keys, outcome: ReEncrypted): Promise<void> {
+async function resealAll(owner: Pool, column: SealedColumn, keys: Keys, outcome: ReEncrypted): Promise<void> {
   let batch = await readBatch(owner, column, 'true', []);
   for (let last = batch.at(-1); last; last = batch.at(-1)) {
     for (let rows = batch; rows.length > 0; ) {
-      const moves: Move[] = [];
+      const moves: Reseal[] = [];
       for (const row of rows) {
         const value = opens(column, keys.previous, row);
         if (value !== null) moves.push({ row, value });
         else if (opens(column, keys.current, row) !== null) outcome.current++;
         else outcome.failed.push(row.id);
       }
-      const moved = await move(owner, column, moves, keys.current);
+      const moved = await reseal(owner, column, moves, keys.current);
       outcome.reEncrypted += moved.size;
       const left = new Map(moves.flatMap(({ row }) => (moved.has(row.id) ? [] : [[row.id, row.ciphertext]])));
       const again = await readBatch(owner, column, 'id = any ($1)', [[...left.keys()]]);
@@ -111,7 +111,7 @@ async function moveAll(owner: Pool, column: SealedColumn, keys: Keys, outcome: R
   }
 }
 
-type Move = { row: Row; value: string };
+type Reseal = { row: Row; value: string };
 
 function opens(column: SealedColumn, secrets: Secrets, row: Row): string | null {
   try {
@@ -121,11 +121,11 @@ function opens(column: SealedColumn, secrets: Secrets, row: Row): string | null 
   }
 }
 
-/** Compare-and-set: moves the values that have not changed meanwhile, and none that another user has. */
-async function move(
+/** Compare-and-set: seals the values anew that have not changed meanwhile, and none that another user has. */
+async function reseal(
   owner: Pool,
   { table, name, hash, seal }: SealedColumn,
-  moves: readonly Move[],
+  moves: readonly Reseal[],
   secrets: Secrets,
 ): Promise<Set<string>> {
   const ofUser = {

@@ -3,7 +3,7 @@ import { ownerTransaction } from '../../database/pool/transactions.ts';
 import { StartupError } from '../../errors/errors.ts';
 import type { Passwords } from '../../oauth/passwords.ts';
 import * as fields from '../../provisioning/fields.ts';
-import { type FoundUser, findUser, nameOf, type UserName } from './findUser.ts';
+import { type FoundUser, findUser, type UserName, userNames } from './findUser.ts';
 
 /**
  * `admin set-password`: replaces any earlier one. Signs the person out of browsers; tokens stay.
@@ -21,7 +21,7 @@ export async function setPassword(owner: Pool, passwords: Passwords, name: UserN
        on conflict on constraint credentials_pkey do update set password_hash = excluded.password_hash`,
       [user.organizationId, user.id, passwordHash],
     );
-    return { ...nameOf(user), sessionsEnded: await endSessions(client, user) };
+    return { ...userNames(user), sessionsEnded: await endSessions(client, user) };
   });
 }
 
@@ -40,7 +40,7 @@ export function setUserDisabled(owner: Pool, name: UserName, disabled: boolean) 
       [user.organizationId, user.id, disabled],
     );
     if (disabled) await endSessions(client, user);
-    return { ...nameOf(user), ...rows[0] };
+    return { ...userNames(user), ...rows[0] };
   });
 }
 
@@ -50,7 +50,7 @@ export function endUserTokens(owner: Pool, name: UserName) {
     const user = await findUser(client, name);
     await deleteOf(client, user, 'authorization_codes');
     const grantsEnded = await deleteOf(client, user, 'grants');
-    return { ...nameOf(user), grantsEnded, sessionsEnded: await endSessions(client, user) };
+    return { ...userNames(user), grantsEnded, sessionsEnded: await endSessions(client, user) };
   });
 }
 

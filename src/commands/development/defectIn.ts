@@ -9,14 +9,14 @@ import { SqlFileError, sqlErrorAt } from './sqlFileError.ts';
 export async function defectIn(error: DatabaseError, ownerUrl: string): Promise<SqlFileError> {
   const { where = '', internalQuery, internalPosition } = error;
   const [frame, signature, line] = /^PL\/pgSQL function (.+\)) line (\d+) at .*$/m.exec(where) ?? [];
-  const body = signature === undefined ? internalQuery : await bodyOf(signature, ownerUrl);
+  const body = signature === undefined ? internalQuery : await functionBody(signature, ownerUrl);
   const found = body ? await findInMigrations(body) : null;
   if (!body || !found) return new SqlFileError(`${frame ?? 'A statement'}: ${error.message} (SQLSTATE ${error.code})`);
   const inBody = line === undefined ? Number(internalPosition ?? 1) - 1 : offsetOfLine(body, Number(line));
   return sqlErrorAt(found.file, found.text, found.offset + inBody, error);
 }
 
-async function bodyOf(signature: string, ownerUrl: string): Promise<string | undefined> {
+async function functionBody(signature: string, ownerUrl: string): Promise<string | undefined> {
   const text = 'select prosrc from pg_proc where oid = to_regprocedure($1)';
   const { rows } = await withClient(ownerUrl, (client) => client.query<{ prosrc: string }>(text, [signature]));
   return rows[0]?.prosrc;

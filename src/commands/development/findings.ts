@@ -32,11 +32,11 @@ export const isOfCluster = ({ name }: Finding, text: string) =>
 
 /** The findings that did not exist before. */
 export function newFindings(before: readonly Finding[], after: readonly Finding[]): Finding[] {
-  const known = new Set(before.map(keyOf));
-  return after.filter((finding) => !known.has(keyOf(finding)));
+  const known = new Set(before.map(findingKey));
+  return after.filter((finding) => !known.has(findingKey(finding)));
 }
 
-const keyOf = ({ name, object, detail }: Finding) => JSON.stringify([name, object, detail]);
+const findingKey = ({ name, object, detail }: Finding) => JSON.stringify([name, object, detail]);
 
 /** A line for each finding, with its place in `migrations/current.sql` in front and its source below, if it has one. */
 export async function describeFindings(findings: readonly Finding[], text: string): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { placeOf } from './sqlFileError.ts';
+import { linePosition } from './sqlFileError.ts';
 import { split } from './statements.ts';
 
 /**
@@ -12,7 +12,7 @@ export async function lineOf(text: string, object: string, said: readonly string
   const names = namesOf(object);
   const statements = (await split(text)).filter(({ sql }) => !/^drop\s/i.test(sql));
   const lineIn = ({ offset, sql }: { offset: number; sql: string }, index: number) =>
-    placeOf(text, offset + [...sql.slice(0, Math.max(index, 0))].length).line;
+    linePosition(text, offset + [...sql.slice(0, Math.max(index, 0))].length).line;
   const naming = (all: readonly string[]) =>
     statements.filter(({ sql }) => all.every((name) => indexOf(sql, name) >= 0));
 

@@ -9,7 +9,7 @@ import { StartupError } from '../../errors/errors.ts';
 import { namedObjects, split } from './statements.ts';
 
 /** An unsafe statement of a migration, found by squawk. */
-export type Finding = { readonly rule: string; readonly line: number; readonly message: string };
+export type UnsafeStatement = { readonly rule: string; readonly line: number; readonly message: string };
 
 /**
  * Lints a migration (`migrations/squawk.toml`): long locks, rewrites of tables, broken clients.
@@ -18,7 +18,7 @@ export type Finding = { readonly rule: string; readonly line: number; readonly m
  * @param committed the migrations before it
  * @throws {StartupError} when squawk does not run to its end
  */
-export async function lintMigration(sql: string, committed: readonly string[] = []): Promise<Finding[]> {
+export async function lintMigration(sql: string, committed: readonly string[] = []): Promise<UnsafeStatement[]> {
   const reports = await runSquawk(sql);
   const isDrop = ({ rule_name: rule }: Report) =>
     rule === 'ban-drop-table' || rule === 'require-concurrent-index-deletion';

@@ -26,7 +26,7 @@ export function sqlErrorAt(
   error: DatabaseError,
   remedy: string | null = null,
 ): SqlFileError {
-  const place = offset === null ? null : placeOf(text, offset);
+  const place = offset === null ? null : linePosition(text, offset);
   const where = relative(process.cwd(), file) + (place ? `:${place.line}:${place.column}` : '');
   const snippet = place ? [...sourceOf(text, place.line), `       | ${underline(place.text, place.column)}`] : [];
   const more = [error.detail, error.hint && `Hint: ${error.hint}`, error.where, remedy && `Help: ${remedy}`];
@@ -51,7 +51,7 @@ function underline(line: string, column: number): string {
 }
 
 /** The line and column of an offset. PostgreSQL counts characters, JavaScript UTF-16 code units. */
-export function placeOf(text: string, offset: number) {
+export function linePosition(text: string, offset: number) {
   const before = [...text].slice(0, offset).join('');
   const line = before.split('\n').length;
   return {
@@ -90,7 +90,7 @@ export async function requireOneStatement(file: string, text: string): Promise<v
   // PostgreSQL says what is wrong with a text that is not parsed.
   const [, second] = await split(text).catch(() => []);
   if (!second) return;
-  const { line } = placeOf(text, second.offset);
+  const { line } = linePosition(text, second.offset);
   const message = 'After `--! no-transaction` there is one statement. Put this one into a migration of its own.';
   throw new SqlFileError([`${relative(process.cwd(), file)}:${line}: ${message}`, ...sourceOf(text, line)].join('\n'));
 }

@@ -44,7 +44,7 @@ export async function uncommit(
       const migration = await choose(await readCommitted(), given.file);
       await requireUnreleased(migration);
       await forget(owner, migration);
-      await moveToCurrent(migration.name, textOf(migration));
+      await moveToCurrent(migration.name, currentText(migration));
       return migration.name;
     });
     return [`${taken} is migrations/current.sql again. Next: \`npm run dev\`, then \`npm run db:commit\`.`];
@@ -113,5 +113,5 @@ async function forget(owner: ClientBase, { name, hash }: CommittedMigration): Pr
 }
 
 /** As it was written. graphile-migrate looks for `--! no-transaction` on the first line alone. */
-const textOf = ({ message, body }: CommittedMigration) =>
+const currentText = ({ message, body }: CommittedMigration) =>
   (message && !isWithoutTransaction(body) ? `--! Message: ${message}\n\n` : '') + body;

@@ -33,7 +33,7 @@ export async function copyOrganization(
   for (;;) {
     const progress = await readProgress(cells, move);
     if (isCaughtUp(progress)) break;
-    report(describe(progress));
+    report(describeCopy(progress));
     await delay(100);
   }
   return { organization: organization.name, tables: await countRows(to.client, tables, organization.id) };
@@ -73,7 +73,7 @@ async function waitForTransactions(client: Client, report: (message: string) => 
   }
 }
 
-const describe = ({ tables, ready, copied, behindBytes }: Progress): string =>
+const describeCopy = ({ tables, ready, copied, behindBytes }: Progress): string =>
   ready < tables
     ? `${ready} of ${tables} tables are copied, ${copied} rows of the present ones`
     : `all ${tables} tables are copied, ${Math.ceil(behindBytes / 1000)} kB of changes are left`;

@@ -16,18 +16,18 @@ export type Wanted = Cells & {
 /** Preflight checks: each finds why an organization cannot be moved, in sentences with the remedy, and changes nothing. */
 export async function findProblems(wanted: Wanted): Promise<string[]> {
   const problems: string[] = [];
-  for (const check of checks) {
-    const found = await check(wanted);
+  for (const find of preflightChecks) {
+    const found = await find(wanted);
     problems.push(...found);
     // Without rights or the same schema the next checks would fail, and not find.
-    if (found.length > 0 && (check === findMissingRights || check === findOtherVersion)) break;
+    if (found.length > 0 && (find === findMissingRights || find === findOtherVersion)) break;
   }
   return problems;
 }
 
-type Check = (wanted: Wanted) => Promise<string[]>;
+type PreflightCheck = (wanted: Wanted) => Promise<string[]>;
 
-const findMissingRights: Check = async ({ from, to, source }) => {
+const findMissingRights: PreflightCheck = async ({ from, to, source }) => {
   const problems: string[] = [];
   const remedy = 'use the URL of a superuser for this command.';
   if (!(await readRole(from.client)).isSuperuser)
@@ -42,7 +42,7 @@ const findMissingRights: Check = async ({ from, to, source }) => {
   return problems;
 };
 
-const findSameDatabase: Check = async ({ from, to, source }) => {
+const findSameDatabase: PreflightCheck = async ({ from, to, source }) => {
   if (from.identity === to.identity)
     return ['--to is the database in which the organization is: name the database of another cell.'];
   return source.identity === from.identity
@@ -52,7 +52,7 @@ const findSameDatabase: Check = async ({ from, to, source }) => {
       ];
 };
 
-const findOtherVersion: Check = async ({ from, to }) => {
+const findOtherVersion: PreflightCheck = async ({ from, to }) => {
   const [here, there] = [await readVersion(from.client), await readVersion(to.client)];
   if (here !== there)
     return [
@@ -65,7 +65,7 @@ const findOtherVersion: Check = async ({ from, to }) => {
     : [`The databases differ in ${differing.slice(0, 3).join(', ')}: run the same migrations in both cells.`];
 };
 
-const findOtherKey: Check = async ({ from, to, key }) => {
+const findOtherKey: PreflightCheck = async ({ from, to, key }) => {
   const [here, there] = [await readKeyCheck(from.client), await readKeyCheck(to.client)];
   if (here && !isCheckedKey(key, here))
     return ['SECRET_KEY is not the key of this database: run the command with the environment of its service.'];
@@ -77,7 +77,7 @@ const findOtherKey: Check = async ({ from, to, key }) => {
       ];
 };
 
-const findTooFewResources: Check = async ({ from, to, isNew }) => {
+const findTooFewResources: PreflightCheck = async ({ from, to, isNew }) => {
   const problems: string[] = [];
   const here = await readSettings(from.client);
   const there = await readSettings(to.client);
@@ -101,16 +101,16 @@ const findTooFewResources: Check = async ({ from, to, isNew }) => {
   return problems;
 };
 
-const findUnmovableTables: Check = ({ from }) => findUnmovable(from.client);
+const findUnmovableTables: PreflightCheck = ({ from }) => findUnmovable(from.client);
 
 /** It would go there from two databases at once. */
-const findOtherMove: Check = async ({ to, organizationId, isNew }) =>
+const findOtherMove: PreflightCheck = async ({ to, organizationId, isNew }) =>
   isNew && (await readMove(to, organizationId))
     ? ['The other database has a move of the organization already, from or to another one: finish or abort that first.']
     : [];
 
 /** Finds collisions there: rows under the organization's id, and values of keys that span organizations. */
-const findTaken: Check = async ({ from, to, organizationId, isNew }) => {
+const findTaken: PreflightCheck = async ({ from, to, organizationId, isNew }) => {
   if (!isNew) return [];
   const problems: string[] = [];
   for (const { name, column } of await readMovedTables(to.client)) {
@@ -136,7 +136,7 @@ const findTaken: Check = async ({ from, to, organizationId, isNew }) => {
   return problems;
 };
 
-const checks: readonly Check[] = [
+const preflightChecks: readonly PreflightCheck[] = [
   findMissingRights,
   findSameDatabase,
   findOtherVersion,

@@ -14,7 +14,7 @@ export function parseRanges(text: string): Ranges {
 export const sizeOf = (ranges: Ranges): number => ranges.reduce((size, { from, below }) => size + below - from, 0);
 
 /** How many of the ids are below a given one, by binary search; undefined if it is none of them. */
-export function placeOf(ranges: Ranges, id: number): number | undefined {
+export function rangeOf(ranges: Ranges, id: number): number | undefined {
   let [low, high] = [0, ranges.length];
   while (low < high) {
     const middle = (low + high) >> 1;

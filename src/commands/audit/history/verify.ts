@@ -21,7 +21,7 @@ export function verify({ pool }: AuditedDatabase, head: Head, now = new Date()):
     const last = await verifySeals(client, head, now, { findings, erasures });
     if (last) await verifyNewer(client, last, findings);
     const isComplete = await erasures.verify(client, findings);
-    const text = describe(head, last?.retention, findings, erasures, isComplete);
+    const text = describeVerification(head, last?.retention, findings, erasures, isComplete);
     return { text, findings: findings.count };
   });
 }
@@ -79,7 +79,7 @@ async function verifyNewer(client: ClientBase, { until, sealedAt }: SealWithHead
   for (const { id } of rows) findings.add(`Entry ${id} was inserted: by its time or id it is older than the seal.`);
 }
 
-function describe(
+function describeVerification(
   { number }: Head,
   retention: string | undefined,
   findings: Findings,

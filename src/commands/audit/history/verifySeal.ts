@@ -3,7 +3,7 @@ import { Chains } from './chains.ts';
 import type { Erasures } from './erasures.ts';
 import type { Findings } from './findings.ts';
 import { type Chain, hashEntry, isErased } from './hashes.ts';
-import { idsAt, parseRanges, placeOf, printRangesUpTo, type Ranges, sizeOf } from './ranges.ts';
+import { idsAt, parseRanges, printRangesUpTo, type Ranges, rangeOf, sizeOf } from './ranges.ts';
 import { readEntries, type SealWithHead } from './readHistory.ts';
 
 /** The allowed differences from a seal, at the head. */
@@ -36,10 +36,10 @@ export async function verifySeal(
 
   const span = { after, until: seal.until, late: printRangesUpTo(ids, after) };
   for await (const entry of readEntries(client, span)) {
-    const place = placeOf(ids, entry.id);
+    const place = rangeOf(ids, entry.id);
     if (place === undefined) {
-      if (placeOf(allowed.pending, entry.id) !== undefined) findings.cameLater += 1;
-      else if (placeOf(allowed.late, entry.id) === undefined) findings.add(`Entry ${entry.id} was inserted.`);
+      if (rangeOf(allowed.pending, entry.id) !== undefined) findings.cameLater += 1;
+      else if (rangeOf(allowed.late, entry.id) === undefined) findings.add(`Entry ${entry.id} was inserted.`);
       continue;
     }
     const hash = hashEntry(entry);
@@ -63,10 +63,10 @@ export async function verifySeal(
   }
   if (findings.count > before) return;
   for (const chain of sealed.filter((one) => !expired.includes(one)))
-    if (!chains.get(chain)?.head.equals(chain.head)) findings.add(describe(chain, lacks(chain)));
+    if (!chains.get(chain)?.head.equals(chain.head)) findings.add(describeChain(chain, lacks(chain)));
 }
 
-function describe({ organizationId, month }: Chain, lacking: number): string {
+function describeChain({ organizationId, month }: Chain, lacking: number): string {
   const of = `of organization ${organizationId} in ${month.slice(0, 7)}`;
   return lacking > 0 ? `Entries ${of} are gone: ${lacking}.` : `The entries ${of} are not those that were sealed.`;
 }

@@ -76,20 +76,20 @@ function report(judgements: readonly Judgement[], open: readonly Judgement[]): A
       `${accepted.length} accepted with a reason. ${open.length} open.`,
     '## Open',
     table(
-      open.map((one) => ({ ...rowOf(one), remedy: one.remedy })),
+      open.map((one) => ({ ...judgementRow(one), remedy: one.remedy })),
       'None.',
     ),
     '## Accepted',
-    table(accepted.map(rowOf), 'None.'),
+    table(accepted.map(judgementRow), 'None.'),
     '## Proven by the solver',
-    table(bySolver.map(rowOf), 'None.'),
+    table(bySolver.map(judgementRow), 'None.'),
     '## Proven by privileges alone',
     table(gathered(byPrivilege), 'None.'),
   );
   return { text, findings: open.length };
 }
 
-const rowOf = ({ invariant, relation, command, role, verdict, why, accepted }: Judgement): Row => ({
+const judgementRow = ({ invariant, relation, command, role, verdict, why, accepted }: Judgement): Row => ({
   ...{ invariant, relation, command, role, verdict },
   why: accepted ?? why,
 });
@@ -100,6 +100,6 @@ function gathered(judgements: readonly Judgement[]): Row[] {
   return [...groups.values()].flatMap((group) => {
     const [first] = group;
     const distinct = (name: 'invariant' | 'command') => [...new Set(group.map((one) => one[name]))].join(', ');
-    return first ? [rowOf({ ...first, invariant: distinct('invariant'), command: distinct('command') })] : [];
+    return first ? [judgementRow({ ...first, invariant: distinct('invariant'), command: distinct('command') })] : [];
   });
 }
