@@ -142,7 +142,11 @@ const remedies: readonly (readonly [RegExp, string])[] = [
   [/^42501$/, 'Name the owner of the database and its tables in DATABASE_URL, or grant its role what is missing.'],
   [/^25006$/, 'It is a standby, or read-only by a setting; name the primary in the URL.'],
   [/^53100$/, "Free space on PostgreSQL's disk."],
-  [/^53200$/, 'Give PostgreSQL more memory, or close other sessions.'],
+  [/^23/, 'If another session is changing the same rows, run it again.'],
+  [
+    /^53200$/,
+    'Close other sessions or give PostgreSQL more memory; a full lock table needs a higher max_locks_per_transaction, or smaller parts.',
+  ],
   [/^53300$/, 'Close other sessions, or raise max_connections or the limit of the role or database.'],
   [/^5(3|4)/, 'Raise the limit that the message names.'],
   [/^57P03$/, 'PostgreSQL starts, stops or recovers; run it again once it accepts connections.'],

@@ -1,4 +1,4 @@
-import { type ClientBase, DatabaseError, type Pool } from 'pg';
+import type { ClientBase, Pool } from 'pg';
 import type { Secrets } from '../crypto/secrets.ts';
 import { ownerTransaction } from '../database/pool/transactions.ts';
 import type { Passwords } from '../oauth/passwords.ts';
@@ -7,7 +7,7 @@ import { writeApplications } from './applications.ts';
 import { writeCards } from './cards.ts';
 import { type Document, parseDocument, unitPath } from './document.ts';
 import { lockOrganizations, writeOrganizations } from './organizations.ts';
-import { entriesOf, ProvisioningError, type Report, requireNoProblems } from './rows.ts';
+import { entriesOf, type Report, requireNoProblems } from './rows.ts';
 import { writeUnits } from './units.ts';
 import { findTakenTokens, writePasswords, writeUsers } from './users.ts';
 
@@ -35,8 +35,6 @@ export async function applyDocument(owner: Pool, source: unknown, options: Apply
   return ownerTransaction(owner, async (client) => {
     await client.query(`select pg_advisory_xact_lock(hashtextextended('provisioning', 0))`);
     return write(client, document, options);
-  }).catch((error: unknown) => {
-    throw asDocumentError(error);
   });
 }
 
@@ -68,20 +66,3 @@ async function write(client: ClientBase, { organizations }: Document, { secrets,
     })),
   };
 }
-
-/** Makes PostgreSQL's rejection a problem of the document; returns any other error unchanged. */
-function asDocumentError(error: unknown): unknown {
-  if (!(error instanceof DatabaseError)) return error;
-  const { code = '', constraint } = error;
-  // Class 23, a broken rule: another session wrote meanwhile, or a table is stricter than these checks.
-  const brokenRule = `breaks the rule ${constraint}; if another session is changing the same things, try again`;
-  const message = code.startsWith('23') ? brokenRule : code === outOfMemory ? noMemory : undefined;
-  return message === undefined ? error : new ProvisioningError([{ path: [], message }]);
-}
-
-/**
- * SQLSTATE out_of_memory, which a full lock table also causes.
- * Each organization's sync holds a lock until the transaction ends: thousands fill the table of PostgreSQL's default settings.
- */
-const outOfMemory = '53200';
-const noMemory = 'is more than PostgreSQL has memory for; apply it in parts, or raise max_locks_per_transaction';

@@ -1,3 +1,4 @@
+import { describeFailure } from '../../src/errors/errors.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { until } from '../support/until.ts';
 import { acme, ada, apply, backend, everyRow, example, mobile, pathsOf, phone, problemsOf, user } from './support.ts';
@@ -13,6 +14,10 @@ describe('what is wrong with a document', () => {
   afterAll(async () => {
     await database.drop();
   });
+
+  /** What `admin apply` shows of a rejection of PostgreSQL, too. */
+  const problemsOrFailure = (document: unknown) =>
+    problemsOf(database.owner, document).catch((error: unknown) => [describeFailure(error)]);
 
   it('is reported step by step, with all problems of a step at once, and changes nothing', async () => {
     const before = await everyRow(database.owner);
@@ -152,14 +157,16 @@ describe('what is wrong with a document', () => {
       `with other as (insert into app_hidden.organizations (name) values ('Quick') returning id)
        insert into oauth.applications (organization_id, name, client_id) select id, 'Quick', 'quick' from other`,
       { applications: [{ ...backend, clientId: 'quick' }] },
-      'document: breaks the rule application_secrets_application_id_fkey; if another session is changing the same things, try again',
+      expect.stringMatching(
+        /^PostgreSQL: .*application_secrets_application_id_fkey.* \(SQLSTATE 23503\)\. If another session is changing the same rows, run it again\.$/,
+      ),
     ],
   ])('is what another session has written in the meantime: %s', async (_what, statement, document, problem) => {
     const other = await database.owner.connect();
     await other.query('begin');
     await other.query(statement);
 
-    const problems = problemsOf(database.owner, acme(document));
+    const problems = problemsOrFailure(acme(document));
     await until(async () => {
       const waiting = await database.owner.query(
         "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
@@ -179,8 +186,8 @@ describe('what is wrong with a document', () => {
       begin raise out_of_memory using message = 'out of shared memory'; end $$;
       create trigger fill_lock_table before insert on app_public.users execute function public.fill_lock_table()`);
 
-    expect(await problemsOf(database.owner, acme({ users: [user('u-8')] }))).toEqual([
-      'document: is more than PostgreSQL has memory for; apply it in parts, or raise max_locks_per_transaction',
+    expect(await problemsOrFailure(acme({ users: [user('u-8')] }))).toEqual([
+      expect.stringMatching(/^PostgreSQL: out of shared memory \(SQLSTATE 53200\)\. .*max_locks_per_transaction/),
     ]);
     expect(await everyRow(database.owner)).toEqual(before);
     await database.owner.query('drop function public.fill_lock_table cascade');
