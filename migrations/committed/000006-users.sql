@@ -1,5 +1,5 @@
 --! Previous: sha1:000beddf2cae0ef66a4744fb4df989d6aec6194a
---! Hash: sha1:f166e9e616dd55d144c86946fba8cf5d3d8a2359
+--! Hash: sha1:28b975932780ff2425a546420008fca3105f0625
 --! Message: users
 
 -- A user is a person of one organization. An application sees and changes all users of its organization; a person sees the own row.
@@ -42,9 +42,8 @@ create table app_public.users (
   constraint users_external_authentication_token_length check (
     octet_length(external_authentication_token_ciphertext) <= 4096 and octet_length(external_authentication_token_hash) = 32)
 );
--- Orders that clients ask for page by page; each ends in the key, so that it is total.
+-- Orders that clients ask for page by page; each ends in the key, so that it is total. The key of the e-mail addresses serves theirs.
 create index users_full_name_idx on app_public.users (organization_id, full_name, id);
-create index users_email_idx on app_public.users (organization_id, email, id);
 -- For users by external identifier: the order takes a missing one for the empty text.
 create index users_external_identifier_order_idx
   on app_public.users (organization_id, (coalesce(external_identifier, '')), id);
@@ -57,7 +56,7 @@ comment on table app_public.users is
 comment on column app_public.users.external_identifier is E'@personalData\nIdentifier that the client system assigns to the user; unique in the organization, compared exactly.';
 comment on column app_public.users.full_name is E'@personalData\nFull name.';
 comment on column app_public.users.email is E'@personalData\nE-mail address; unique in the organization whatever its case.';
-comment on column app_public.users.email_lowercase is E'@personalData\n@behavior -*\n@filter emails anyCase\nThe e-mail address by which it is unique and looked up.';
+comment on column app_public.users.email_lowercase is E'@personalData\n@name email\n@behavior -* +attribute:orderBy\n@filter emails anyCase\nThe e-mail address by which it is unique, looked up and ordered.';
 comment on column app_public.users.locale is E'@personalData\nLocale: a BCP 47 language tag, such as `de` or `de-AT`.';
 comment on column app_public.users.time_zone is
   E'@personalData\n@argument timeZone\nTime zone: an IANA name, such as `Europe/Berlin`, or the city alone, as it was given.';

@@ -1,5 +1,5 @@
---! Previous: sha1:f166e9e616dd55d144c86946fba8cf5d3d8a2359
---! Hash: sha1:1572b0f08219dd437fe937e81ee84e8138a5a919
+--! Previous: sha1:28b975932780ff2425a546420008fca3105f0625
+--! Hash: sha1:4ccd404ae0d9e677fed4ffc4e034d3b12cc219fa
 --! Message: time zones
 
 -- A time zone is an IANA name or the city alone, in any spelling: upper or lower case, spaces or underscores, with or without diacritics,

@@ -1,5 +1,5 @@
---! Previous: sha1:1572b0f08219dd437fe937e81ee84e8138a5a919
---! Hash: sha1:1e31291c827a14b261363f67cd5457bd53b521f3
+--! Previous: sha1:4ccd404ae0d9e677fed4ffc4e034d3b12cc219fa
+--! Hash: sha1:8a494eca57d0ae014b5b265e916ad9cbfea1be61
 --! Message: units
 
 -- Units form a tree. Access granted to a unit covers its whole subtree.

@@ -1,5 +1,5 @@
---! Previous: sha1:1e31291c827a14b261363f67cd5457bd53b521f3
---! Hash: sha1:f36b537822c44183eff504dbf046b522377f0626
+--! Previous: sha1:8a494eca57d0ae014b5b265e916ad9cbfea1be61
+--! Hash: sha1:0ee06d7ac2918725efe09f29a318f26fcc021457
 --! Message: ancestors of units
 
 -- Who is below whom, which authorizes. It follows from parent_id; triggers keep it for every writer, however many write at once.

@@ -1,5 +1,5 @@
---! Previous: sha1:f36b537822c44183eff504dbf046b522377f0626
---! Hash: sha1:dab99952c09d1f11dfd34d8e95c581d93468b3bc
+--! Previous: sha1:0ee06d7ac2918725efe09f29a318f26fcc021457
+--! Hash: sha1:184a01647de450471e4efcc9bd10c5a805336e67
 --! Message: access
 
 -- Access lets a person enter a unit and everything below it. Every rule about units is built on app_hidden.unit_access.

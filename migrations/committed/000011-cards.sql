@@ -1,5 +1,5 @@
---! Previous: sha1:dab99952c09d1f11dfd34d8e95c581d93468b3bc
---! Hash: sha1:e61edfff2a3f05eb42235805aef575b66fd76b9f
+--! Previous: sha1:184a01647de450471e4efcc9bd10c5a805336e67
+--! Hash: sha1:4b968b56834dae1e6af60f5074b178e2d65b53e5
 --! Message: cards
 
 -- A card opens something for a person: a beacon in a phone, an NFC chip, a code. Cards are assigned to users.

@@ -1,5 +1,5 @@
---! Previous: sha1:e61edfff2a3f05eb42235805aef575b66fd76b9f
---! Hash: sha1:06241ff21c4a137ebaf3caa42ed32b35c640d1ae
+--! Previous: sha1:4b968b56834dae1e6af60f5074b178e2d65b53e5
+--! Hash: sha1:548cc64d54a31717531b5b1b44f907da7ab2d3a5
 --! Message: graph
 
 -- Where an application enters the graph, the limit of rows, and what mutations ask of their arguments.

@@ -1,5 +1,5 @@
---! Previous: sha1:06241ff21c4a137ebaf3caa42ed32b35c640d1ae
---! Hash: sha1:34041915521ee3d0d01a001dccc823770cbefb55
+--! Previous: sha1:548cc64d54a31717531b5b1b44f907da7ab2d3a5
+--! Hash: sha1:38f619145b2880b670f07d43e72a5b74ea93fce7
 --! Message: mutations of users
 
 -- The mutations of users. Each function's parameters are the arguments of a mutation, and it runs with the rights of the caller.

@@ -1,5 +1,5 @@
---! Previous: sha1:34041915521ee3d0d01a001dccc823770cbefb55
---! Hash: sha1:54e874b8278f36fbc9bba7d113bbe9732b147e9a
+--! Previous: sha1:38f619145b2880b670f07d43e72a5b74ea93fce7
+--! Hash: sha1:14cc98df26d8122f42d7796ca41d7e6eac165ebf
 --! Message: mutations of units
 
 -- The mutations of units: an application adds, changes, moves and deletes those of its organization.

@@ -1,5 +1,5 @@
---! Previous: sha1:54e874b8278f36fbc9bba7d113bbe9732b147e9a
---! Hash: sha1:e805281ea13f27569488bcd131d8ede1d0ca8778
+--! Previous: sha1:14cc98df26d8122f42d7796ca41d7e6eac165ebf
+--! Hash: sha1:1b0a35749eb02d43b98130fe645ea031b68496e6
 --! Message: mutations of cards
 
 -- The mutations of cards: an application adds, changes and deletes them, and assigns them to users.

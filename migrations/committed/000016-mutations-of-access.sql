@@ -1,5 +1,5 @@
---! Previous: sha1:e805281ea13f27569488bcd131d8ede1d0ca8778
---! Hash: sha1:d4113f84252c032813f5160f42a1dfcf84ceab66
+--! Previous: sha1:1b0a35749eb02d43b98130fe645ea031b68496e6
+--! Hash: sha1:d1ca05bd63e8c66bb99d078ed960734f0bf48452
 --! Message: mutations of access
 
 -- The mutations of access: an application grants and revokes it.

@@ -1,5 +1,5 @@
---! Previous: sha1:d4113f84252c032813f5160f42a1dfcf84ceab66
---! Hash: sha1:533cfef31d5fa70279bf8beffc1c5d05738bb65e
+--! Previous: sha1:d1ca05bd63e8c66bb99d078ed960734f0bf48452
+--! Hash: sha1:8e2e9d27df896726500153bb180eaaf4f43c1273
 --! Message: decisions
 
 -- A door asks: may who shows this enter here? app_hidden.decide_access decides, and everything that answers the question asks it.

@@ -1,5 +1,5 @@
---! Previous: sha1:533cfef31d5fa70279bf8beffc1c5d05738bb65e
---! Hash: sha1:4fa59e00bd49c85a42288e4b1db14907058ab6d7
+--! Previous: sha1:8e2e9d27df896726500153bb180eaaf4f43c1273
+--! Hash: sha1:f0257e347df9bbcc575dc22e5082e830a1a55cc5
 --! Message: credentials
 
 -- How a person signs in, apart from the person: no token reads this table.

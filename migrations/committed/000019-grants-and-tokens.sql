@@ -1,5 +1,5 @@
---! Previous: sha1:4fa59e00bd49c85a42288e4b1db14907058ab6d7
---! Hash: sha1:3a80b2871b4a3b90d733a033a0c753025fc2dd63
+--! Previous: sha1:f0257e347df9bbcc575dc22e5082e830a1a55cc5
+--! Hash: sha1:9c6ac6b78517b95c38bad163c013a04bb4c72551
 --! Message: grants and tokens
 
 -- A grant is what an application was allowed once: by itself, by a password, by a person's consent. Tokens live below their grant.

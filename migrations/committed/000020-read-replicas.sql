@@ -1,5 +1,5 @@
---! Previous: sha1:3a80b2871b4a3b90d733a033a0c753025fc2dd63
---! Hash: sha1:eb825e010e2c7f5875e2663d703215885319fb5e
+--! Previous: sha1:9c6ac6b78517b95c38bad163c013a04bb4c72551
+--! Hash: sha1:c97aaf256b70a4fd1f1d329bd49a1c1c9b1878c5
 --! Message: read replicas
 
 -- Read replicas: a streaming replica may answer queries, and lags behind. Everybody still reads their own writes: a grant remembers how far

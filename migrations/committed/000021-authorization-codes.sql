@@ -1,5 +1,5 @@
---! Previous: sha1:eb825e010e2c7f5875e2663d703215885319fb5e
---! Hash: sha1:cd443f9b09e2387ca86662b4eb6848fa45c769c6
+--! Previous: sha1:c97aaf256b70a4fd1f1d329bd49a1c1c9b1878c5
+--! Hash: sha1:3de67bab5f5df65a41f98f7c750cd96a5e5f6ae9
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one

@@ -1,5 +1,5 @@
---! Previous: sha1:cd443f9b09e2387ca86662b4eb6848fa45c769c6
---! Hash: sha1:6f0b3d0da0c64edc24c491aaccdff517d53912ad
+--! Previous: sha1:3de67bab5f5df65a41f98f7c750cd96a5e5f6ae9
+--! Hash: sha1:6d2c9f9a339cd4875b66c9d7d449b3dce6a8b707
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.

@@ -1,5 +1,5 @@
---! Previous: sha1:6f0b3d0da0c64edc24c491aaccdff517d53912ad
---! Hash: sha1:e943d44339039fc177e3a2d8e281b5617bd10c10
+--! Previous: sha1:6d2c9f9a339cd4875b66c9d7d449b3dce6a8b707
+--! Hash: sha1:4df662e50b9303650f694fd38bf1b3754e77939e
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.

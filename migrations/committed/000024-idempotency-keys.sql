@@ -1,5 +1,5 @@
---! Previous: sha1:e943d44339039fc177e3a2d8e281b5617bd10c10
---! Hash: sha1:1fd47beafef7341dee5f1cbf1567144395f20337
+--! Previous: sha1:4df662e50b9303650f694fd38bf1b3754e77939e
+--! Hash: sha1:353093f75582221289b94764c241b7ddf2f41631
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.

@@ -1,5 +1,5 @@
---! Previous: sha1:1fd47beafef7341dee5f1cbf1567144395f20337
---! Hash: sha1:ba44580ee41afbb20869b46e17fa26ba33732d77
+--! Previous: sha1:353093f75582221289b94764c241b7ddf2f41631
+--! Hash: sha1:0856e2ef15f71677efbc611c9e96f407da735784
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.

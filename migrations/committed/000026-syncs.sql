@@ -1,5 +1,5 @@
---! Previous: sha1:ba44580ee41afbb20869b46e17fa26ba33732d77
---! Hash: sha1:fbc821f248f50e46caa9d1fe259c75689c8d4315
+--! Previous: sha1:0856e2ef15f71677efbc611c9e96f407da735784
+--! Hash: sha1:36ad6e00a74400fbc37a3e009ecb125cef1f51a7
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

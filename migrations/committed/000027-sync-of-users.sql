@@ -1,5 +1,5 @@
---! Previous: sha1:fbc821f248f50e46caa9d1fe259c75689c8d4315
---! Hash: sha1:5ef1fa1cf997b7a99a696dab93c20d4a1c81acfa
+--! Previous: sha1:36ad6e00a74400fbc37a3e009ecb125cef1f51a7
+--! Hash: sha1:e847519bd1553709fb5aa36a252e97532df1bc68
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

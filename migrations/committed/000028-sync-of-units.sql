@@ -1,5 +1,5 @@
---! Previous: sha1:5ef1fa1cf997b7a99a696dab93c20d4a1c81acfa
---! Hash: sha1:a84b8130d854a6ee543059fce0aaa30773e8aad1
+--! Previous: sha1:e847519bd1553709fb5aa36a252e97532df1bc68
+--! Hash: sha1:4ce4f25280ba8785f9bee3b4a078e46f85107922
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

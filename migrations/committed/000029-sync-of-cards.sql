@@ -1,5 +1,5 @@
---! Previous: sha1:a84b8130d854a6ee543059fce0aaa30773e8aad1
---! Hash: sha1:5c5ff0253f71338c7a219e502cc7fcda12105ad5
+--! Previous: sha1:4ce4f25280ba8785f9bee3b4a078e46f85107922
+--! Hash: sha1:5a47e278f4a06d082a2d722466ae840a6a07a290
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

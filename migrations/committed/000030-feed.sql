@@ -1,5 +1,5 @@
---! Previous: sha1:5c5ff0253f71338c7a219e502cc7fcda12105ad5
---! Hash: sha1:f0e2df59fbfade2288a83cd298c937735c71bc90
+--! Previous: sha1:5a47e278f4a06d082a2d722466ae840a6a07a290
+--! Hash: sha1:21d04d42d475ee83c75204a5f925a511b86ea7e5
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

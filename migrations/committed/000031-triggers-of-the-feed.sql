@@ -1,5 +1,5 @@
---! Previous: sha1:f0e2df59fbfade2288a83cd298c937735c71bc90
---! Hash: sha1:a59724a6b77fa57856bfb5ceab0ab1213fbec89a
+--! Previous: sha1:21d04d42d475ee83c75204a5f925a511b86ea7e5
+--! Hash: sha1:d1ed91d0d8096d5e245870d11e7fc979f7979795
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

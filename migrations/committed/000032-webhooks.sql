@@ -1,5 +1,5 @@
---! Previous: sha1:a59724a6b77fa57856bfb5ceab0ab1213fbec89a
---! Hash: sha1:b5cf6db63c5d816aa8db7569631a0135cf6eae0e
+--! Previous: sha1:d1ed91d0d8096d5e245870d11e7fc979f7979795
+--! Hash: sha1:fe02a3da8e65fa40c4430124a90f84a8dd66f3bc
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:b5cf6db63c5d816aa8db7569631a0135cf6eae0e
---! Hash: sha1:c454ba38dbea44085a10e1deb50c1c2f111c8fec
+--! Previous: sha1:fe02a3da8e65fa40c4430124a90f84a8dd66f3bc
+--! Hash: sha1:6815b29f2c0770f10a70aaaedf5e9ea1b2db6ea6
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:c454ba38dbea44085a10e1deb50c1c2f111c8fec
---! Hash: sha1:75bbca7b2023fbc0a93cd1a5baa2f5caf3eb8ca0
+--! Previous: sha1:6815b29f2c0770f10a70aaaedf5e9ea1b2db6ea6
+--! Hash: sha1:ad9fe214fec53b50f042b96336df4e841fefabda
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

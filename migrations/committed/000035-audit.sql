@@ -1,5 +1,5 @@
---! Previous: sha1:75bbca7b2023fbc0a93cd1a5baa2f5caf3eb8ca0
---! Hash: sha1:9bb6dae3a84e2c0a6d200019b2971bc711436f34
+--! Previous: sha1:ad9fe214fec53b50f042b96336df4e841fefabda
+--! Hash: sha1:6a83106f46455804962b464e60d1095676a6ee81
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

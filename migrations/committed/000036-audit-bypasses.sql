@@ -1,5 +1,5 @@
---! Previous: sha1:9bb6dae3a84e2c0a6d200019b2971bc711436f34
---! Hash: sha1:72b4dedb9663b62c9061f662a98d4cf897307b24
+--! Previous: sha1:6a83106f46455804962b464e60d1095676a6ee81
+--! Hash: sha1:1098fd735ea80aa33d5c9f949a32919eb9f03765
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

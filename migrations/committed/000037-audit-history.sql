@@ -1,5 +1,5 @@
---! Previous: sha1:72b4dedb9663b62c9061f662a98d4cf897307b24
---! Hash: sha1:fb7b0c62d559710bc28383291aef747c26ed6edc
+--! Previous: sha1:1098fd735ea80aa33d5c9f949a32919eb9f03765
+--! Hash: sha1:7b726950b3143ab962c3ea5b567471671975ad44
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

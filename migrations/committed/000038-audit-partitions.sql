@@ -1,5 +1,5 @@
---! Previous: sha1:fb7b0c62d559710bc28383291aef747c26ed6edc
---! Hash: sha1:f0cfc7b6acb54695d1a08a5851cc5d5522e8d05b
+--! Previous: sha1:7b726950b3143ab962c3ea5b567471671975ad44
+--! Hash: sha1:8e9526cd3d929c2658cd17e6cb9e0bb9c138def1
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:f0cfc7b6acb54695d1a08a5851cc5d5522e8d05b
---! Hash: sha1:b9ec56970ee4fa6518d7df21b6dcc82d36b9a54e
+--! Previous: sha1:8e9526cd3d929c2658cd17e6cb9e0bb9c138def1
+--! Hash: sha1:2c7cdc1033573177e2678310d393cdb725eed66a
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:b9ec56970ee4fa6518d7df21b6dcc82d36b9a54e
---! Hash: sha1:ac6e50dde5029b9a975b7b1f7722c3ed7199d09b
+--! Previous: sha1:2c7cdc1033573177e2678310d393cdb725eed66a
+--! Hash: sha1:0cfb0de2e99001b55004c811d2757f9bb05e5914
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:ac6e50dde5029b9a975b7b1f7722c3ed7199d09b
---! Hash: sha1:47957b5d2a5bdbeae4d3479f12d4b2ac88c19590
+--! Previous: sha1:0cfb0de2e99001b55004c811d2757f9bb05e5914
+--! Hash: sha1:c7a73116a5681f00a8053596f99288cb52f7ba8d
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:47957b5d2a5bdbeae4d3479f12d4b2ac88c19590
---! Hash: sha1:535bb6c2924f165d3258666d20f3c9bc6dcb5194
+--! Previous: sha1:c7a73116a5681f00a8053596f99288cb52f7ba8d
+--! Hash: sha1:579e274e4cea9779f9303081f84fe30e99d6a551
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:535bb6c2924f165d3258666d20f3c9bc6dcb5194
---! Hash: sha1:91be7c0995319d03a1248ff9512c8c3a77e27102
+--! Previous: sha1:579e274e4cea9779f9303081f84fe30e99d6a551
+--! Hash: sha1:859c87ed598bc658bfa10f0d85ebdd3def8f71cc
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

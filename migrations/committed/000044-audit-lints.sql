@@ -1,5 +1,5 @@
---! Previous: sha1:91be7c0995319d03a1248ff9512c8c3a77e27102
---! Hash: sha1:e7aded51353f7d305baf87be9f55b57a93f16f87
+--! Previous: sha1:859c87ed598bc658bfa10f0d85ebdd3def8f71cc
+--! Hash: sha1:2bd2fa5190316772299789c2b663f6c5ab7a0f08
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:e7aded51353f7d305baf87be9f55b57a93f16f87
---! Hash: sha1:3f11c18defb75bba4f0b480d943014c0d2cd13ce
+--! Previous: sha1:2bd2fa5190316772299789c2b663f6c5ab7a0f08
+--! Hash: sha1:f3c4f762145b18af5e3b0a4271ad8fff48809ab5
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

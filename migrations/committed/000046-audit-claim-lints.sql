@@ -1,5 +1,5 @@
---! Previous: sha1:3f11c18defb75bba4f0b480d943014c0d2cd13ce
---! Hash: sha1:5b475073517c78f9d994947130d8f69ccfa03767
+--! Previous: sha1:f3c4f762145b18af5e3b0a4271ad8fff48809ab5
+--! Hash: sha1:b2fd41036b2ba165c1c3ead5dda155c5e36ed554
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

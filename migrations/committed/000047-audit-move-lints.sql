@@ -1,5 +1,5 @@
---! Previous: sha1:5b475073517c78f9d994947130d8f69ccfa03767
---! Hash: sha1:6824e48c960e607cd921d90eacc7ff06c4da4ebc
+--! Previous: sha1:b2fd41036b2ba165c1c3ead5dda155c5e36ed554
+--! Hash: sha1:d72ce00d55f5e474513e760dd3a36c22aa86db27
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:6824e48c960e607cd921d90eacc7ff06c4da4ebc
---! Hash: sha1:c4016aee001920db01b22403405789a6e357b822
+--! Previous: sha1:d72ce00d55f5e474513e760dd3a36c22aa86db27
+--! Hash: sha1:24ecd7d4de40c22b21a62de69d0e7f1fc6589531
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:c4016aee001920db01b22403405789a6e357b822
---! Hash: sha1:fca1c037e7edc6639b21577d3c0591562f96e596
+--! Previous: sha1:24ecd7d4de40c22b21a62de69d0e7f1fc6589531
+--! Hash: sha1:592e1cd4837c540d902e7603369319488751fd63
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:fca1c037e7edc6639b21577d3c0591562f96e596
---! Hash: sha1:94db1ec78b39676eedf1bda225b575faa7d39858
+--! Previous: sha1:592e1cd4837c540d902e7603369319488751fd63
+--! Hash: sha1:40d9a5969f46fa99ef059d66c5ee9b7c2192acf9
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:94db1ec78b39676eedf1bda225b575faa7d39858
---! Hash: sha1:774291f6a6c6e185246370360afade5ee050de5f
+--! Previous: sha1:40d9a5969f46fa99ef059d66c5ee9b7c2192acf9
+--! Hash: sha1:b95bc0ee163e4f86032e8a5c6253c8edbefe265d
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:774291f6a6c6e185246370360afade5ee050de5f
---! Hash: sha1:507fde410a6bf5016ae926edcf568f7d244d26ff
+--! Previous: sha1:b95bc0ee163e4f86032e8a5c6253c8edbefe265d
+--! Hash: sha1:8947dceea415e3b2bc6e38581c8c4bd8a5d78863
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:507fde410a6bf5016ae926edcf568f7d244d26ff
---! Hash: sha1:fc55f5236a3407acaae7509ad40456067ae8d863
+--! Previous: sha1:8947dceea415e3b2bc6e38581c8c4bd8a5d78863
+--! Hash: sha1:69f9fe491b27e3898901eb67f1c9afa57350b75d
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -42,8 +42,8 @@ test.each<[string, string, string]>([
   ],
   [
     'require-concurrent-index-deletion',
-    'drop index app_public.users_email_idx;',
-    '--! no-transaction\ndrop index concurrently if exists app_public.users_email_idx;',
+    'drop index app_public.users_full_name_idx;',
+    '--! no-transaction\ndrop index concurrently if exists app_public.users_full_name_idx;',
   ],
   [
     'require-concurrent-reindex',

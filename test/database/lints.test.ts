@@ -105,8 +105,8 @@ const violations: Record<string, { statement: string; object: string }> = {
     object: 'card_assignments_user_id_fkey on app_public.card_assignments',
   },
   same_index_twice: {
-    statement: 'create index again on app_public.users (organization_id, email, id)',
-    object: 'app_public.again, app_public.users_email_idx',
+    statement: 'create index again on app_public.users (organization_id, full_name, id)',
+    object: 'app_public.again, app_public.users_full_name_idx',
   },
   unique_across_organizations: {
     statement: 'create unique index users_email_everywhere_key on app_public.users (email_lowercase)',

@@ -10,7 +10,7 @@ const columns: Readonly<Record<string, (entity: Entity) => readonly SortValue[]>
   PRIMARY_KEY: ({ row }) => [row.id],
   NAME: (entity) => [field(entity, 'name')],
   FULL_NAME: (entity) => [field(entity, 'fullName')],
-  EMAIL: (entity) => [field(entity, 'email')],
+  EMAIL: (entity) => [field(entity, 'email')?.toLowerCase() ?? null],
   EXTERNAL_IDENTIFIER: (entity) => [field(entity, 'externalIdentifier')],
 };
 
