@@ -1,5 +1,5 @@
 --! Previous: sha1:6a83106f46455804962b464e60d1095676a6ee81
---! Hash: sha1:1098fd735ea80aa33d5c9f949a32919eb9f03765
+--! Hash: sha1:9741da4fc6eb2621a615372b985198a4c149f656
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -418,7 +418,9 @@ create view audit.bypasses with (security_invoker = true) as
     select 'history', r.name, 'everybody', 'changes it without a trace', null
     from audit.relations r
     join pg_class c on c.oid = r.relation
+    -- The history and the feed are records themselves.
     where r.kind in ('table', 'partition') and c.relnamespace <> 'audit'::regnamespace
+      and coalesce(pg_partition_root(c.oid), c.oid) <> 'feed.changes'::regclass
       and exists (select from pg_attribute a where a.attrelid = r.relation and a.attname = 'organization_id' and not a.attisdropped)
       and (
         -- Inserts, deletes and updates. A partition has one trigger for all of them, which it loses when it is detached.

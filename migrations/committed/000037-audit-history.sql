@@ -1,5 +1,5 @@
---! Previous: sha1:1098fd735ea80aa33d5c9f949a32919eb9f03765
---! Hash: sha1:7b726950b3143ab962c3ea5b567471671975ad44
+--! Previous: sha1:9741da4fc6eb2621a615372b985198a4c149f656
+--! Hash: sha1:a3f6a9a1a28bfab8e8afbfe9050a1c8276145f0b
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:7b726950b3143ab962c3ea5b567471671975ad44
---! Hash: sha1:8e9526cd3d929c2658cd17e6cb9e0bb9c138def1
+--! Previous: sha1:a3f6a9a1a28bfab8e8afbfe9050a1c8276145f0b
+--! Hash: sha1:7b8c12a23a9a93b8bc6fd12a14ef4ab4514615e0
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:8e9526cd3d929c2658cd17e6cb9e0bb9c138def1
---! Hash: sha1:2c7cdc1033573177e2678310d393cdb725eed66a
+--! Previous: sha1:7b8c12a23a9a93b8bc6fd12a14ef4ab4514615e0
+--! Hash: sha1:55b0ad48d4b69e5c23a81c5dc0e15d4936f08842
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

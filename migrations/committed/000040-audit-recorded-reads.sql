@@ -1,5 +1,5 @@
---! Previous: sha1:2c7cdc1033573177e2678310d393cdb725eed66a
---! Hash: sha1:0cfb0de2e99001b55004c811d2757f9bb05e5914
+--! Previous: sha1:55b0ad48d4b69e5c23a81c5dc0e15d4936f08842
+--! Hash: sha1:f2dba4d2d7058f06107eb5cf86ee88097c9ded4d
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:0cfb0de2e99001b55004c811d2757f9bb05e5914
---! Hash: sha1:c7a73116a5681f00a8053596f99288cb52f7ba8d
+--! Previous: sha1:f2dba4d2d7058f06107eb5cf86ee88097c9ded4d
+--! Hash: sha1:ce774841bd67dcf3e1b1d1bb4ad12b3779ac7986
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
@@ -219,9 +219,9 @@ create function audit.attempt(principal audit.principals, relation regclass, val
       execute statement using value;
       get diagnostics count = row_count;
       outcome = case when count > 0 then 'allowed' else 'finds no such row' end;
-      raise exception using errcode = 'AUDIT';
+      raise exception using errcode = 'UNDID';
     exception
-      when sqlstate 'AUDIT' then null;
+      when sqlstate 'UNDID' then null;
       when integrity_constraint_violation then outcome = 'allowed';
       when insufficient_privilege then outcome = 'refused';
     end;
@@ -242,9 +242,9 @@ create function audit.holds(principal audit.principals, relation regclass, value
     begin
       perform audit.become(principal);
       execute format('select %s from jsonb_populate_record(null::%s, $1) as %I', expression, relation, name) into holds using value;
-      raise exception using errcode = 'AUDIT';
+      raise exception using errcode = 'UNDID';
     exception
-      when sqlstate 'AUDIT' then null;
+      when sqlstate 'UNDID' then null;
       when insufficient_privilege then holds = false;
     end;
     return coalesce(holds, false);
@@ -412,9 +412,9 @@ create function audit.seeing(relation regclass, value jsonb, role text) returns 
         end
       $do$, asked, relation, audit.condition_of(relation, value)));
       found = current_setting('audit.found', true);
-      raise exception using errcode = 'AUDIT';
+      raise exception using errcode = 'UNDID';
     exception
-      when sqlstate 'AUDIT' then null;
+      when sqlstate 'UNDID' then null;
     end;
     return query execute format('select (p).* from (%s) as p (p) where (p).principal = any ($1)', asked) using found;
   end
@@ -537,9 +537,9 @@ create function audit.visible(principal text) returns table (relation regclass, 
       begin
         perform audit.become(candidate);
         execute format('select count(*) from %s', relation) into rows;
-        raise exception using errcode = 'AUDIT';
+        raise exception using errcode = 'UNDID';
       exception
-        when sqlstate 'AUDIT' then null;
+        when sqlstate 'UNDID' then null;
       end;
       return next;
     end loop;

@@ -1,5 +1,5 @@
---! Previous: sha1:c7a73116a5681f00a8053596f99288cb52f7ba8d
---! Hash: sha1:579e274e4cea9779f9303081f84fe30e99d6a551
+--! Previous: sha1:ce774841bd67dcf3e1b1d1bb4ad12b3779ac7986
+--! Hash: sha1:7c67685efb68fb8817fcf28a840f37ddab72a4e5
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
@@ -304,9 +304,9 @@ create function audit.who_could(relation regclass, key text, at timestamptz)
     begin
       perform audit.rebuild(at, organization_id);
       return query select w.* from audit.who_can(asked::regclass, key) w;
-      raise exception using errcode = 'AUDIT';
+      raise exception using errcode = 'UNDID';
     exception
-      when sqlstate 'AUDIT' then null;
+      when sqlstate 'UNDID' then null;
     end;
   end
   $$;
@@ -359,9 +359,9 @@ create function audit.visible_at(principal text, at timestamptz) returns table (
       foreach statement in array statements loop
         return query execute statement;
       end loop;
-      raise exception using errcode = 'AUDIT';
+      raise exception using errcode = 'UNDID';
     exception
-      when sqlstate 'AUDIT' then null;
+      when sqlstate 'UNDID' then null;
     end;
   end
   $$;
@@ -431,9 +431,9 @@ create function audit.explain_decision(principal text, question jsonb, at timest
           where a.organization_id = own
         ) as told
         order by told.part, told.place, told.id;
-      raise exception using errcode = 'AUDIT';
+      raise exception using errcode = 'UNDID';
     exception
-      when sqlstate 'AUDIT' then null;
+      when sqlstate 'UNDID' then null;
     end;
   end
   $$;

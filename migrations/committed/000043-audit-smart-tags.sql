@@ -1,5 +1,5 @@
---! Previous: sha1:579e274e4cea9779f9303081f84fe30e99d6a551
---! Hash: sha1:859c87ed598bc658bfa10f0d85ebdd3def8f71cc
+--! Previous: sha1:7c67685efb68fb8817fcf28a840f37ddab72a4e5
+--! Hash: sha1:6dd39cdecdf275edc62ad34a86f9deb8f9236189
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:859c87ed598bc658bfa10f0d85ebdd3def8f71cc
---! Hash: sha1:2bd2fa5190316772299789c2b663f6c5ab7a0f08
+--! Previous: sha1:6dd39cdecdf275edc62ad34a86f9deb8f9236189
+--! Hash: sha1:d15b816db0005fbd5bc72863db6c37e575f2f5bb
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:2bd2fa5190316772299789c2b663f6c5ab7a0f08
---! Hash: sha1:f3c4f762145b18af5e3b0a4271ad8fff48809ab5
+--! Previous: sha1:d15b816db0005fbd5bc72863db6c37e575f2f5bb
+--! Hash: sha1:caf2ea731dd4cbdcb65bbf5e0fc8886f17536fb7
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

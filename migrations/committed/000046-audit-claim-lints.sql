@@ -1,5 +1,5 @@
---! Previous: sha1:f3c4f762145b18af5e3b0a4271ad8fff48809ab5
---! Hash: sha1:b2fd41036b2ba165c1c3ead5dda155c5e36ed554
+--! Previous: sha1:caf2ea731dd4cbdcb65bbf5e0fc8886f17536fb7
+--! Hash: sha1:15f2f4a69b2afbb0f284be1d5522c4d6c86ded7e
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:b2fd41036b2ba165c1c3ead5dda155c5e36ed554
---! Hash: sha1:d72ce00d55f5e474513e760dd3a36c22aa86db27
+--! Previous: sha1:15f2f4a69b2afbb0f284be1d5522c4d6c86ded7e
+--! Hash: sha1:c53d81f65fa4e83ebc5f39b7d48a1e43e924fa3b
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

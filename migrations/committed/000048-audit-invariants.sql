@@ -1,5 +1,5 @@
---! Previous: sha1:d72ce00d55f5e474513e760dd3a36c22aa86db27
---! Hash: sha1:24ecd7d4de40c22b21a62de69d0e7f1fc6589531
+--! Previous: sha1:c53d81f65fa4e83ebc5f39b7d48a1e43e924fa3b
+--! Hash: sha1:d50f2a746f288f38185a23551fdaafd62b0de7b9
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:24ecd7d4de40c22b21a62de69d0e7f1fc6589531
---! Hash: sha1:592e1cd4837c540d902e7603369319488751fd63
+--! Previous: sha1:d50f2a746f288f38185a23551fdaafd62b0de7b9
+--! Hash: sha1:9e2f009dc8f70ead493b4736fdfde5c2caea2d66
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:592e1cd4837c540d902e7603369319488751fd63
---! Hash: sha1:40d9a5969f46fa99ef059d66c5ee9b7c2192acf9
+--! Previous: sha1:9e2f009dc8f70ead493b4736fdfde5c2caea2d66
+--! Hash: sha1:f8b3e78dfa8544fdd97e5b4d402990cf103f74d2
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,11 +1,11 @@
---! Previous: sha1:40d9a5969f46fa99ef059d66c5ee9b7c2192acf9
---! Hash: sha1:b95bc0ee163e4f86032e8a5c6253c8edbefe265d
+--! Previous: sha1:f8b3e78dfa8544fdd97e5b4d402990cf103f74d2
+--! Hash: sha1:9841cae45574c472d6385a9a812dda7780af5e2c
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies
 -- bind them. The server makes the coming days and drops what is older than feed.retention.
 --
--- The schema audit comes before, since it guards partitions and accepts that they have no history.
+-- The schema audit comes before, since it guards partitions.
 
 -- As audit.create_partition does it: what the default partition has of the day is moved, and writers wait meanwhile.
 create function feed.create_partition(day date) returns boolean
@@ -36,8 +36,6 @@ create function feed.create_partition(day date) returns boolean
       alter table feed.changes_default force row level security;
     end if;
     perform audit.guard_partition(format('feed.%I', name));
-    insert into audit.accepted (kind, object, who, reason) values ('history', 'feed.' || name, 'everybody', 'It is a record itself.')
-    on conflict on constraint accepted_pkey do nothing;
     -- Unlike `create table … partition of`, this lets writers of other partitions go on.
     execute format('alter table feed.changes attach partition feed.%I for values from (%L) to (%L)', name, since, until);
     return true;
@@ -83,7 +81,6 @@ create function feed.rotate_partitions() returns table (days int, new_days int)
       order by p.until
       limit 1;
       if expired is not null then
-        delete from audit.accepted where kind = 'history' and object = expired::text;
         execute format('drop table %s', expired);
         days = 1;
       end if;

@@ -1,5 +1,5 @@
---! Previous: sha1:b95bc0ee163e4f86032e8a5c6253c8edbefe265d
---! Hash: sha1:8947dceea415e3b2bc6e38581c8c4bd8a5d78863
+--! Previous: sha1:9841cae45574c472d6385a9a812dda7780af5e2c
+--! Hash: sha1:20a329a56d69e36c4c3a7252317c47e1a650158c
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
