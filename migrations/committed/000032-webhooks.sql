@@ -1,5 +1,5 @@
---! Previous: sha1:d1ed91d0d8096d5e245870d11e7fc979f7979795
---! Hash: sha1:fe02a3da8e65fa40c4430124a90f84a8dd66f3bc
+--! Previous: sha1:fd000f16e3da3a86cb75eeb72c04eb5255c884cf
+--! Hash: sha1:7d92f989b12b97cbde1da445e48e8df3ff9a8fb5
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:fe02a3da8e65fa40c4430124a90f84a8dd66f3bc
---! Hash: sha1:6815b29f2c0770f10a70aaaedf5e9ea1b2db6ea6
+--! Previous: sha1:7d92f989b12b97cbde1da445e48e8df3ff9a8fb5
+--! Hash: sha1:e7ea37bfc633fa4fe0fee385f34f1415ccbf1fce
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:6815b29f2c0770f10a70aaaedf5e9ea1b2db6ea6
---! Hash: sha1:ad9fe214fec53b50f042b96336df4e841fefabda
+--! Previous: sha1:e7ea37bfc633fa4fe0fee385f34f1415ccbf1fce
+--! Hash: sha1:716ac5a7be66c7b677e3c5c7dafb7cf0f61e522f
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

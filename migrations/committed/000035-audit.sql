@@ -1,5 +1,5 @@
---! Previous: sha1:ad9fe214fec53b50f042b96336df4e841fefabda
---! Hash: sha1:6a83106f46455804962b464e60d1095676a6ee81
+--! Previous: sha1:716ac5a7be66c7b677e3c5c7dafb7cf0f61e522f
+--! Hash: sha1:323c283ddf41ea03cfd23d28dee309b260ad1bc6
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

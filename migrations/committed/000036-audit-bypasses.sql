@@ -1,5 +1,5 @@
---! Previous: sha1:6a83106f46455804962b464e60d1095676a6ee81
---! Hash: sha1:9741da4fc6eb2621a615372b985198a4c149f656
+--! Previous: sha1:323c283ddf41ea03cfd23d28dee309b260ad1bc6
+--! Hash: sha1:f3d6ea03acc87899ccd4bed35433e2ded8eed960
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -427,7 +427,7 @@ create view audit.bypasses with (security_invoker = true) as
         select coalesce(bit_or(t.tgtype & 28), 0)
         from pg_trigger t join pg_proc p on p.oid = t.tgfoid
         where t.tgrelid = r.relation and t.tgenabled in ('O', 'A') and p.pronamespace = 'audit'::regnamespace
-          and p.proname in ('record_rows', 'record_update', 'record_updates') and (c.relkind <> 'p' or t.tgtype & 1 = 1)
+          and p.proname in ('record_rows', 'record_updates', 'record_row') and (c.relkind <> 'p' or t.tgtype & 1 = 1)
       ) < 28
     union all
     -- A column that came after its table began to be recorded.
@@ -437,7 +437,7 @@ create view audit.bypasses with (security_invoker = true) as
     join audit.relations r on r.relation = t.tgrelid
     join pg_attribute a on a.attrelid = t.tgrelid and a.attnum > 0 and not a.attisdropped
     left join pg_trigger named on named.tgrelid = t.tgrelid and named.tgname = 'audit_columns'
-    where p.pronamespace = 'audit'::regnamespace and p.proname in ('record_rows', 'record_update', 'record_updates') and r.kind <> 'partition'
+    where p.pronamespace = 'audit'::regnamespace and p.proname in ('record_rows', 'record_updates', 'record_row') and r.kind <> 'partition'
       and a.attname ~ '(secret|password|passphrase|token|hash|cipher)'
       -- As audit.columns_of knows secrets.
       and substr(encode(t.tgargs, 'escape'), 1 + array_position(named.tgattr::int2[], a.attnum), 1) is distinct from 's'

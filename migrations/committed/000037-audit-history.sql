@@ -1,5 +1,5 @@
---! Previous: sha1:9741da4fc6eb2621a615372b985198a4c149f656
---! Hash: sha1:a3f6a9a1a28bfab8e8afbfe9050a1c8276145f0b
+--! Previous: sha1:f3d6ea03acc87899ccd4bed35433e2ded8eed960
+--! Hash: sha1:6f480dc617f36bf8883ee349d5d21bf9fe9144ba
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -28,12 +28,12 @@ create table audit.changes (
   columns text[] not null,
   before jsonb,
   after jsonb,
-  role text not null,
-  login text not null,
-  application_id uuid,
-  user_id uuid,
-  grant_id uuid,
-  request_id text,
+  role text not null default coalesce(nullif(current_setting('role'), 'none'), session_user),
+  login text not null default session_user,
+  application_id uuid default nullif(current_setting('graph.application_id', true), '')::uuid,
+  user_id uuid default nullif(current_setting('graph.user_id', true), '')::uuid,
+  grant_id uuid default nullif(current_setting('graph.grant_id', true), '')::uuid,
+  request_id text default nullif(left(current_setting('graph.request_id', true), 200), ''),
   -- A client may choose its X-Request-Id, and so another one's: the server's own stands beside it.
   server_request_id text default nullif(left(current_setting('graph.server_request_id', true), 200), ''),
   salt uuid default gen_random_uuid(),
@@ -92,21 +92,38 @@ create policy update_graph_helper on audit.changes for update to graph_helper
 comment on policy update_graph_helper on audit.changes is 'audit.erase_person takes values away; it can write none.';
 grant select on audit.changes to graph_auditor, graph_admin;
 grant select (organization_id, subject_id, before, after, salt), update (before, after, salt, commitment) on audit.changes to graph_helper;
-grant insert (organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
-  on audit.changes to graph_helper;
+-- Who did it is a default of each entry.
+grant insert (organization_id, subject_id, relation, row_id, command, columns, before, after, role) on audit.changes to graph_helper;
 -- Absent on purpose: any right to delete, since old entries are dropped with their partition. And any right of a request: a person would learn
 -- who asks about them.
 
 -- What audit.record was given is kept as the columns of a trigger that never runs, audit_columns: PostgreSQL keeps these by number. So they
--- hold when a column is renamed, and in a dump. The argument of each trigger has a letter for each of them: secret, derived, person, key,
--- or both of the latter. `drop column … cascade` takes the trigger away. Then each write fails: no secret is recorded by mistake.
+-- hold when a column is renamed, and in a dump. The first argument of each trigger has a letter for each of them: secret, derived, person,
+-- key, or both of the latter. `drop column … cascade` takes the trigger away. Then each write fails: no secret is recorded by mistake.
 create type audit.recorded_columns as (secrets text[], derived text[], subject text, key text[], is_plain boolean);
 comment on type audit.recorded_columns is 'What the history must know of the columns of a table, by their present names.';
 comment on column audit.recorded_columns.derived is 'Those that are not recorded: they follow from others, or are generated.';
 comment on column audit.recorded_columns.is_plain is
   'Whether no type of a column may contain JSON, whose own nulls stay, as JSON itself and each type that is not PostgreSQL''s own may.';
 
-create function audit.columns_of(relation oid, kinds text) returns audit.recorded_columns
+create function audit.shape_of(relation oid) returns text
+  language plpgsql stable set search_path = pg_catalog, pg_temp
+  as $$
+  begin
+    return (
+      select hashtextextended(
+        (array_agg(concat(a.attname, ' ', a.attgenerated, case when a.atttypid < 16384 then a.atttypid end) order by a.attnum)
+          || (select i.indkey::text from pg_index i where i.indrelid = relation and i.indisprimary))::text,
+        0)
+      from pg_attribute a
+      where a.attrelid = relation and a.attnum > 0 and not a.attisdropped);
+  end
+  $$;
+comment on function audit.shape_of(oid) is 'A hash of the columns of a table, their types and its key.';
+
+-- All is known when the triggers are made, and is their third argument. It is looked up anew, which takes longer, when the second one is
+-- not the present shape of the table: after a column was added or renamed, until audit.record is called again.
+create function audit.columns_of(relation oid, kinds text, shape text, known text) returns audit.recorded_columns
   language plpgsql stable set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   as $$
   declare
@@ -115,6 +132,9 @@ create function audit.columns_of(relation oid, kinds text) returns audit.recorde
     -- Its snapshot may be of before a column was renamed.
     is_old boolean = current_setting('transaction_isolation') <> 'read committed';
   begin
+    if not is_old and shape = audit.shape_of(relation) then
+      return known::audit.recorded_columns;
+    end if;
     -- `offset 0` makes each value once, not for each mention.
     select
       coalesce(array_agg(c.name) filter (where c.kind = 's'), '{}'),
@@ -135,10 +155,8 @@ create function audit.columns_of(relation oid, kinds text) returns audit.recorde
         a.atttypid < 16384 and a.atttypid not in ('json'::regtype, 'json[]'::regtype, 'jsonb'::regtype, 'jsonb[]'::regtype) as is_plain,
         a.attnum = any ((
           select (i.indkey::int2[])[0:i.indnkeyatts - 1] from pg_index i where i.indrelid = relation and i.indisprimary)::int2[]) as is_key,
-        case when kinds <> '' then
-          substr(kinds, 1 + array_position((
-            select t.tgattr from pg_trigger t where t.tgrelid = relation and t.tgname = 'audit_columns')::int2[], a.attnum), 1)
-        end as kind
+        substr(kinds, 1 + array_position((
+          select t.tgattr from pg_trigger t where t.tgrelid = relation and t.tgname = 'audit_columns')::int2[], a.attnum), 1) as kind
       from pg_attribute a
       where a.attrelid = relation and a.attnum > 0 and not a.attisdropped
       offset 0
@@ -155,8 +173,41 @@ create function audit.columns_of(relation oid, kinds text) returns audit.recorde
     return found;
   end
   $$;
-comment on function audit.columns_of(oid, text) is 'The columns of a recorded table; the argument of its triggers says what each is.';
-grant execute on function audit.columns_of(oid, text) to graph_helper, graph_auditor, graph_admin;
+comment on function audit.columns_of(oid, text, text, text) is 'The columns of a recorded table, from the arguments of its triggers.';
+grant execute on function audit.shape_of(oid), audit.columns_of(oid, text, text, text) to graph_helper, graph_auditor, graph_admin;
+
+-- Parsed when it is made, and so without a setting: PostgreSQL writes it into the statement that calls it.
+create function audit.entry_of(known audit.recorded_columns, old_value jsonb, new_value jsonb)
+  returns table (organization_id uuid, subject_id uuid, row_id text, command text, columns text[], before jsonb, after jsonb)
+  language sql stable
+  begin atomic
+    select
+      coalesce(of.organization_id, own.id, no.id), coalesce((w.value ->> known.subject)::uuid, own.id, of.organization_id, no.id), of.key,
+      case when old_value is null then 'insert' when new_value is null then 'delete' else 'update' end, coalesce(c.names, '{}'),
+      case when old_value is not null then coalesce(c.before, '{}') end, case when new_value is not null then coalesce(c.after, '{}') end
+    from (select coalesce(new_value, old_value) as value) as w
+    cross join lateral (
+      select
+        (w.value ->> 'organization_id')::uuid as organization_id,
+        case when cardinality(known.key) = 1 then w.value ->> known.key[1]
+          else (select jsonb_object_agg(name, w.value -> name)::text from unnest(known.key) as name) end as key
+    ) as of
+    cross join lateral (select case when of.key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then of.key::uuid end as id) as own
+    cross join (select '00000000-0000-0000-0000-000000000000'::uuid as id) as no
+    cross join lateral (
+      select
+        array_agg(name) as names,
+        jsonb_object_agg(name, old_value -> name) filter (where name <> all (known.secrets)) as before,
+        jsonb_object_agg(name, value) filter (where name <> all (known.secrets)) as after
+      from jsonb_each(w.value) as e (name, value)
+      where coalesce(case when new_value is not null then old_value -> name end, 'null') is distinct from value
+        and name <> all (known.derived)
+    ) as c
+    -- An update that changes nothing leaves no trace.
+    where c.names is not null or old_value is null or new_value is null;
+  end;
+comment on function audit.entry_of(audit.recorded_columns, jsonb, jsonb) is 'What the history says of a row as it was and is.';
+grant execute on function audit.entry_of(audit.recorded_columns, jsonb, jsonb) to graph_helper;
 
 create function audit.recorded_values(value record) returns jsonb
   language plpgsql stable set search_path = pg_catalog, pg_temp
@@ -180,36 +231,26 @@ create function audit.record_rows() returns trigger
   as $$
   declare
     known audit.recorded_columns;
-    root oid = pg_partition_root(tg_relid);
-    relation text = format('%I.%I', tg_table_schema, tg_table_name);
-    role text = coalesce(nullif(current_setting('role'), 'none'), session_user);
-    application_id uuid = nullif(current_setting('graph.application_id', true), '');
-    user_id uuid = nullif(current_setting('graph.user_id', true), '');
-    grant_id uuid = nullif(current_setting('graph.grant_id', true), '');
-    request_id text = nullif(left(current_setting('graph.request_id', true), 200), '');
+    -- A partition is recorded by its parent's name.
+    root regclass = coalesce(pg_partition_root(tg_relid), tg_relid);
   begin
-    -- A foreign key deletes in every table that refers to a row, and mostly nothing.
-    if not exists (select from affected) then
+    if pg_partition_root(tg_relid) is not null and not app_hidden.has_row_trigger(tg_relid, 'audit_row') then
       return null;
     end if;
-    -- A partition is recorded by its parent's name.
-    if root is not null then
-      if not exists (select from pg_trigger t join pg_class c on c.oid = t.tgrelid where t.tgrelid = tg_relid and t.tgname = 'audit_row' and c.relkind = 'p') then
+    -- A foreign key deletes in every table that refers to a row, and mostly nothing.
+    if tg_op = 'DELETE' then
+      if not exists (select from affected) then
         return null;
       end if;
-      relation = (
-        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = root);
     end if;
-    known = audit.columns_of(coalesce(root, tg_relid), tg_argv[0]);
+    known = audit.columns_of(root, tg_argv[0], tg_argv[1], tg_argv[2]);
     -- Runs as graph_helper because nobody may write the history by hand. `offset 0` makes each value once, not for each mention.
-    insert into audit.changes (
-      organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
+    insert into audit.changes (organization_id, subject_id, relation, row_id, command, columns, before, after)
     select
       coalesce((value ->> 'organization_id')::uuid, own.id, no.id),
       coalesce((value ->> known.subject)::uuid, own.id, (value ->> 'organization_id')::uuid, no.id),
-      relation, rows.key, lower(tg_op), array(select jsonb_object_keys(kept)),
-      case tg_op when 'DELETE' then kept - known.secrets end, case tg_op when 'INSERT' then kept - known.secrets end,
-      role, session_user, application_id, user_id, grant_id, request_id
+      root::text, rows.key, lower(tg_op), array(select jsonb_object_keys(kept)),
+      case tg_op when 'DELETE' then kept - known.secrets end, case tg_op when 'INSERT' then kept - known.secrets end
     from (
       select
         value, value - known.derived as kept,
@@ -237,57 +278,32 @@ create function audit.record_updates() returns trigger
   set extra_float_digits = 1
   as $$
   declare
+    root regclass = pg_partition_root(tg_relid);
     known audit.recorded_columns;
-    root oid = pg_partition_root(tg_relid);
     is_paired boolean = (select count(*) from before) = (select count(*) from after);
-    relation text = (
-      select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = root);
   begin
-    if not exists (select from pg_trigger t where t.tgrelid = tg_relid and t.tgname = 'audit_row')
+    -- Runs as graph_helper because nobody may write the history by hand.
+    if not app_hidden.has_row_trigger(tg_relid, 'audit_row')
       or current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
     then
       return null;
     end if;
-    known = audit.columns_of(root, tg_argv[0]);
-    -- Runs as graph_helper because nobody may write the history by hand.
-    insert into audit.changes (
-      organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
-    select
-      coalesce((value ->> 'organization_id')::uuid, own.id, no.id),
-      coalesce((value ->> known.subject)::uuid, own.id, (value ->> 'organization_id')::uuid, no.id),
-      relation, changed.key, case when is_paired then 'update' when is_new then 'insert' else 'delete' end, columns,
-      case when is_paired or not is_new then
-        (select coalesce(jsonb_object_agg(name, coalesce(old_value, value) -> name), '{}') from unnest(columns) as name
-         where name <> all (known.secrets)) end,
-      case when is_new then
-        (select coalesce(jsonb_object_agg(name, value -> name), '{}') from unnest(columns) as name where name <> all (known.secrets)) end,
-      coalesce(nullif(current_setting('role'), 'none'), session_user), session_user,
-      nullif(current_setting('graph.application_id', true), '')::uuid, nullif(current_setting('graph.user_id', true), '')::uuid,
-      nullif(current_setting('graph.grant_id', true), '')::uuid, nullif(left(current_setting('graph.request_id', true), 200), '')
+    known = audit.columns_of(root, tg_argv[0], tg_argv[1], tg_argv[2]);
+    insert into audit.changes (relation, organization_id, subject_id, row_id, command, columns, before, after)
+    select root::text, e.*
     from (
       select
-        place, is_new, old_value, value,
-        case when cardinality(known.key) = 1 then value ->> known.key[1]
-          else (select jsonb_object_agg(name, value -> name)::text from unnest(known.key) as name) end as key,
-        array(
-          select name from jsonb_each(value) as e (name, now)
-          where coalesce(old_value -> name, 'null') is distinct from now and name <> all (known.derived) order by name) as columns
+        place, is_new, case when is_new then value end as new_value,
+        case when is_paired then lag(value) over (partition by place order by is_new) when not is_new then value end as old_value
       from (
-        select
-          place, is_new, lag(rows.value) over (partition by place order by is_new) as old_value, rows.value
-        from (
-          select row_number() over () as place, false as is_new, app_hidden.row_values(b) as value from before b
-          union all
-          select row_number() over () + case when is_paired then 0 else (select count(*) from before) end, true, app_hidden.row_values(a) from after a
-        ) as rows
-      ) as pairs
-      where is_new or not is_paired
-      offset 0
-    ) as changed
-    cross join lateral (
-      select case when changed.key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then changed.key::uuid end as id) as own
-    cross join (select '00000000-0000-0000-0000-000000000000'::uuid as id) as no
-    where columns <> '{}'
+        select row_number() over () as place, false as is_new, app_hidden.row_values(b) as value from before b
+        union all
+        select row_number() over () + case when is_paired then 0 else (select count(*) from before) end, true, app_hidden.row_values(a)
+        from after a
+      ) as rows
+    ) as pairs
+    cross join lateral audit.entry_of(known, old_value, new_value) as e
+    where is_new or not is_paired
     order by place;
     return null;
   end
@@ -295,8 +311,7 @@ create function audit.record_updates() returns trigger
 comment on function audit.record_updates() is 'Records the rows of a partitioned table that a statement has changed, those that it moved included.';
 
 -- Row by row, since only so an old row and its new one are known to belong together.
-
-create function audit.record_update() returns trigger
+create function audit.record_row() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set plan_cache_mode = force_generic_plan
   set row_security = on
   set quote_all_identifiers = off set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex'
@@ -304,67 +319,27 @@ create function audit.record_update() returns trigger
   as $$
   declare
     known audit.recorded_columns;
+    root regclass = coalesce(pg_partition_root(tg_relid), tg_relid);
     old_value jsonb;
     new_value jsonb;
-    written jsonb;
-    changed text[];
-    key text;
-    own uuid;
-    root oid = pg_partition_root(tg_relid);
-    relation text = format('%I.%I', tg_table_schema, tg_table_name);
   begin
-    if tg_op = 'UPDATE' and current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(coalesce(root, tg_relid)) then
-      return null;
-    elsif root is not null then
-      -- Recorded before it became a partition.
-      if tg_name <> 'audit_row' then
-        return null;
-      end if;
-      relation = (
-        select format('%I.%I', n.nspname, c.relname) from pg_class c join pg_namespace n on n.oid = c.relnamespace where c.oid = root);
-    end if;
-    known = audit.columns_of(coalesce(root, tg_relid), tg_argv[0]);
-    begin
-      old_value = to_jsonb(old);
-      new_value = to_jsonb(new);
-    exception when data_exception or program_limit_exceeded then
-      old_value = app_hidden.row_values(old);
-      new_value = app_hidden.row_values(new);
-    end;
-    written = coalesce(new_value, old_value);
-    changed = array(
-      select name
-      from jsonb_each(written) as e (name, value)
-      where case tg_op when 'UPDATE' then old_value -> name is distinct from value else value <> 'null' end and name <> all (known.derived)
-      order by name);
     -- Runs as graph_helper because nobody may write the history by hand.
-    if changed <> '{}' then
-      key = written ->> known.key[1];
-      if cardinality(known.key) > 1 then
-        key = (select jsonb_object_agg(name, written -> name)::text from unnest(known.key) as name);
-      end if;
-      own = case when key ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then key::uuid end;
-      insert into audit.changes (
-        organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id)
-      values (
-        coalesce((written ->> 'organization_id')::uuid, own, '00000000-0000-0000-0000-000000000000'),
-        coalesce((written ->> known.subject)::uuid, own, (written ->> 'organization_id')::uuid, '00000000-0000-0000-0000-000000000000'),
-        relation, key, lower(tg_op), changed,
-        case when tg_op <> 'INSERT' then
-          (select coalesce(jsonb_object_agg(name, old_value -> name), '{}') from unnest(changed) as name
-           where name <> all (known.secrets)) end,
-        case when tg_op <> 'DELETE' then
-          (select coalesce(jsonb_object_agg(name, new_value -> name), '{}') from unnest(changed) as name
-           where name <> all (known.secrets)) end,
-        coalesce(nullif(current_setting('role'), 'none'), session_user), session_user,
-        nullif(current_setting('graph.application_id', true), '')::uuid, nullif(current_setting('graph.user_id', true), '')::uuid,
-        nullif(current_setting('graph.grant_id', true), '')::uuid, nullif(left(current_setting('graph.request_id', true), 200), ''));
+    if tg_name <> 'audit_row' and root <> tg_relid
+      or tg_op = 'UPDATE' and current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+    then
+      -- It was recorded before it became a partition, or is backfilled.
+      return null;
     end if;
+    known = audit.columns_of(root, tg_argv[0], tg_argv[1], tg_argv[2]);
+    old_value = case when known.is_plain then to_jsonb(old) else app_hidden.row_values(old) end;
+    new_value = case when known.is_plain then to_jsonb(new) else app_hidden.row_values(new) end;
+    insert into audit.changes (relation, organization_id, subject_id, row_id, command, columns, before, after)
+    select root::text, e.* from audit.entry_of(known, old_value, new_value) as e;
     return null;
   end
   $$;
-comment on function audit.record_update() is
-  'Records the columns of a row that an update has changed; an update that changes nothing leaves no trace. Of a partition that was named also a row that was inserted or deleted.';
+comment on function audit.record_row() is
+  'Records the columns of a row that an update has changed; of a partition that was named also a row that was inserted or deleted.';
 
 -- The fact stays, the person goes: that there was a row, when and by whom it was changed, but not what it said.
 create function audit.erase_person() returns trigger
@@ -399,13 +374,14 @@ create function audit.record(
     condition text;
     kinds text;
     columns text;
+    arguments text;
     problem text;
     parent regclass;
   begin
     select substring(encode(t.tgargs, 'escape') from '^[a-z]*'), (regexp_match(pg_get_triggerdef(t.oid), ' WHEN (\(.*\)) EXECUTE '))[1]
       into known, condition
     from pg_trigger t
-    where t.tgrelid = root and t.tgfoid = 'audit.record_update'::regproc and t.tgparentid = 0;
+    where t.tgrelid = root and t.tgfoid = 'audit.record_row'::regproc and t.tgparentid = 0;
     with given (kind, parameter, names) as (
       values
         ('p', 'subject_id', nullif(array_remove(array[record.subject_id], ''), array[null]::name[])),
@@ -462,17 +438,18 @@ create function audit.record(
     elsif numbers is not null then
       execute format('drop trigger audit_columns on %s', root);
     end if;
+    arguments = format('%L, %L, %L', kinds, audit.shape_of(root), audit.columns_of(root, kinds, null, null));
     foreach parent in array array(select root union all select t.relid from pg_partition_tree(root) t where not t.isleaf and t.relid <> root) loop
       execute format(
         'create or replace trigger audit_insert after insert on %s referencing new table as affected
-           for each statement execute function audit.record_rows(%L)', parent, kinds);
+           for each statement execute function audit.record_rows(%s)', parent, arguments);
       execute format(
         'create or replace trigger audit_delete after delete on %s referencing old table as affected
-           for each statement execute function audit.record_rows(%L)', parent, kinds);
+           for each statement execute function audit.record_rows(%s)', parent, arguments);
       continue when not is_partitioned;
       execute format(
         'create or replace trigger audit_update after update on %s referencing old table as before new table as after
-           for each statement execute function audit.record_updates(%L)', parent, kinds);
+           for each statement execute function audit.record_updates(%s)', parent, arguments);
       execute format(
         'create or replace trigger audit_begin before insert or update or delete on %s for each statement execute function app_hidden.note_parent(%L)',
         parent, 'audit ' || root);
@@ -484,12 +461,12 @@ create function audit.record(
       execute format(
         'create or replace trigger audit_row after insert or update or delete on %s for each row
            when (coalesce((nullif(current_setting(''recording.parents'', true), '''')::jsonb ->> (%L || pg_trigger_depth()))::int, 0) = 0)
-           execute function audit.record_update(%L)', root, 'audit ' || root || ' ', kinds);
+           execute function audit.record_row(%s)', root, 'audit ' || root || ' ', arguments);
     else
       -- Rows are compared as they are kept: not every type has an equality.
       execute format(
         'create or replace trigger audit_update after update on %s
-           for each row when %s execute function audit.record_update(%L)', root, coalesce(condition, '(old.* *<> new.*)'), kinds);
+           for each row when %s execute function audit.record_row(%s)', root, coalesce(condition, '(old.* *<> new.*)'), arguments);
     end if;
   end
   $$;
@@ -517,10 +494,10 @@ create function audit.backfill(relation regclass, reason text, statement text) r
     execute statement;
     get diagnostics rows = row_count;
     perform set_config('recording.backfill', '', true), set_config('role', 'graph_helper', true);
-    insert into audit.changes (organization_id, subject_id, relation, row_id, command, columns, after, role, login)
+    insert into audit.changes (organization_id, subject_id, relation, row_id, command, columns, after, role)
     select
       no, no, name, no::text, 'backfill', '{}', jsonb_build_object('reason', reason, 'rows', rows),
-      coalesce(nullif(acting, 'none'), session_user), session_user
+      coalesce(nullif(acting, 'none'), session_user)
     from (select '00000000-0000-0000-0000-000000000000'::uuid as no) as unknown
     where rows > 0;
     perform set_config('role', acting, true);
@@ -532,7 +509,7 @@ comment on function audit.backfill(regclass, text, text) is
   'entry instead, with the reason and this number. For the owner, in a migration.';
 grant create on schema audit to graph_helper;
 alter function audit.record_rows() owner to graph_helper;
-alter function audit.record_update() owner to graph_helper;
+alter function audit.record_row() owner to graph_helper;
 alter function audit.record_updates() owner to graph_helper;
 alter function audit.erase_person() owner to graph_helper;
 revoke create on schema audit from graph_helper;

@@ -1,5 +1,5 @@
---! Previous: sha1:a3f6a9a1a28bfab8e8afbfe9050a1c8276145f0b
---! Hash: sha1:7b8c12a23a9a93b8bc6fd12a14ef4ab4514615e0
+--! Previous: sha1:6f480dc617f36bf8883ee349d5d21bf9fe9144ba
+--! Hash: sha1:a7ed101277c48695107464cff1a87710aafdba8e
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:7b8c12a23a9a93b8bc6fd12a14ef4ab4514615e0
---! Hash: sha1:55b0ad48d4b69e5c23a81c5dc0e15d4936f08842
+--! Previous: sha1:a7ed101277c48695107464cff1a87710aafdba8e
+--! Hash: sha1:30ae9d63d6514147ff225bd9c739c9802b792b4a
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:55b0ad48d4b69e5c23a81c5dc0e15d4936f08842
---! Hash: sha1:f2dba4d2d7058f06107eb5cf86ee88097c9ded4d
+--! Previous: sha1:30ae9d63d6514147ff225bd9c739c9802b792b4a
+--! Hash: sha1:a46e105657f474a62d2728d21a1c9f72372fdd95
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and
@@ -24,13 +24,8 @@ create function audit.record_read(relation text, share float8) returns boolean
     end if;
     -- Runs as graph_helper because nobody may write the history by hand. Before it is known whose a client is, there is no organization.
     organization_id = coalesce(nullif(current_setting('graph.organization_id', true), ''), '00000000-0000-0000-0000-000000000000');
-    insert into audit.changes (
-      organization_id, subject_id, relation, row_id, command, columns, after, role, login, application_id, user_id, grant_id, request_id)
-    values (
-      organization_id, organization_id, relation, organization_id::text, 'select', '{}', jsonb_build_object('share', share),
-      coalesce(nullif(current_setting('role'), 'none'), session_user), session_user,
-      nullif(current_setting('graph.application_id', true), '')::uuid, nullif(current_setting('graph.user_id', true), '')::uuid,
-      nullif(current_setting('graph.grant_id', true), '')::uuid, nullif(left(current_setting('graph.request_id', true), 200), ''));
+    insert into audit.changes (organization_id, subject_id, relation, row_id, command, columns, after)
+    values (organization_id, organization_id, relation, organization_id::text, 'select', '{}', jsonb_build_object('share', share));
     return true;
   end
   $$;

@@ -1,5 +1,5 @@
---! Previous: sha1:f2dba4d2d7058f06107eb5cf86ee88097c9ded4d
---! Hash: sha1:ce774841bd67dcf3e1b1d1bb4ad12b3779ac7986
+--! Previous: sha1:a46e105657f474a62d2728d21a1c9f72372fdd95
+--! Hash: sha1:743b399e751e0e497fdc3dff771bbc6d2d94feba
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

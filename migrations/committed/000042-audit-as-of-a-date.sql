@@ -1,5 +1,5 @@
---! Previous: sha1:ce774841bd67dcf3e1b1d1bb4ad12b3779ac7986
---! Hash: sha1:7c67685efb68fb8817fcf28a840f37ddab72a4e5
+--! Previous: sha1:743b399e751e0e497fdc3dff771bbc6d2d94feba
+--! Hash: sha1:1c4317ecaeb5dcaead35bc1335d21a612329c3e8
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in
@@ -20,9 +20,8 @@ create view audit.recorded with (security_invoker = true) as
     key.columns as key_columns,
     key.columns <@ (array['organization_id', known.subject] || known.key) as rebuildable
   from pg_trigger t
-  join pg_proc p on p.oid = t.tgfoid
   join audit.relations r on r.relation = t.tgrelid
-  cross join lateral audit.columns_of(t.tgrelid, substring(encode(t.tgargs, 'escape') from '^[a-z]*')) as known
+  cross join lateral audit.columns_of(t.tgrelid, substring(encode(t.tgargs, 'escape') from '^[a-z]*'), null, null) as known
   cross join lateral (
     select array_agg(a.attname::text order by position) as columns
     from pg_index i
@@ -30,7 +29,7 @@ create view audit.recorded with (security_invoker = true) as
     join pg_attribute a on a.attrelid = i.indrelid and a.attnum = k.number
     where i.indrelid = t.tgrelid and i.indisprimary and position <= i.indnkeyatts
   ) as key
-  where p.pronamespace = 'audit'::regnamespace and p.proname = 'record_update' and t.tgparentid = 0;
+  where t.tgfoid = 'audit.record_row'::regproc and t.tgparentid = 0;
 comment on view audit.recorded is 'The tables whose changes audit.record has recorded, and how.';
 comment on column audit.recorded.subject_column is 'The column of the person whom a row belongs to.';
 comment on column audit.recorded.row_columns is 'The columns that say which row it is: row_id of the history has their values.';

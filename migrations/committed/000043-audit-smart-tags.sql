@@ -1,5 +1,5 @@
---! Previous: sha1:7c67685efb68fb8817fcf28a840f37ddab72a4e5
---! Hash: sha1:6dd39cdecdf275edc62ad34a86f9deb8f9236189
+--! Previous: sha1:1c4317ecaeb5dcaead35bc1335d21a612329c3e8
+--! Hash: sha1:9763d3c2e9d7678c2c79a58ccc7172eabb9af492
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:6dd39cdecdf275edc62ad34a86f9deb8f9236189
---! Hash: sha1:d15b816db0005fbd5bc72863db6c37e575f2f5bb
+--! Previous: sha1:9763d3c2e9d7678c2c79a58ccc7172eabb9af492
+--! Hash: sha1:3a57582ec3e12535a9569be0d2fd70b456c4d094
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
@@ -194,7 +194,8 @@ create view audit.lints with (security_invoker = true) as
 
     select 'search_path_mutable', 'warning', object, 'finds what it names in the search path of its caller', 'alter function … set search_path = pg_catalog, pg_temp'
     from functions
-    where not exists (select from unnest(proconfig) as setting where setting like 'search\_path=%')
+    -- A body that is stored parsed names what it found when it was made.
+    where not exists (select from unnest(proconfig) as setting where setting like 'search\_path=%') and pg_get_function_sqlbody(oid) is null
     union all
     select 'function_for_everybody', 'error', object, 'may be called by every role', 'revoke execute on function … from public'
     from functions

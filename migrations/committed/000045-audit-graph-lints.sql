@@ -1,5 +1,5 @@
---! Previous: sha1:d15b816db0005fbd5bc72863db6c37e575f2f5bb
---! Hash: sha1:caf2ea731dd4cbdcb65bbf5e0fc8886f17536fb7
+--! Previous: sha1:3a57582ec3e12535a9569be0d2fd70b456c4d094
+--! Hash: sha1:f0c6bccdb6281fc87713c2206126c1892e9690bf
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

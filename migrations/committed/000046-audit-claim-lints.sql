@@ -1,5 +1,5 @@
---! Previous: sha1:caf2ea731dd4cbdcb65bbf5e0fc8886f17536fb7
---! Hash: sha1:15f2f4a69b2afbb0f284be1d5522c4d6c86ded7e
+--! Previous: sha1:f0c6bccdb6281fc87713c2206126c1892e9690bf
+--! Hash: sha1:998d659d4e87c5545986da6048737be68c29928a
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:15f2f4a69b2afbb0f284be1d5522c4d6c86ded7e
---! Hash: sha1:c53d81f65fa4e83ebc5f39b7d48a1e43e924fa3b
+--! Previous: sha1:998d659d4e87c5545986da6048737be68c29928a
+--! Hash: sha1:1a7972dd0629bb620382d838c9d523bb4671e24e
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

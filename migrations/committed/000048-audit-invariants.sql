@@ -1,5 +1,5 @@
---! Previous: sha1:c53d81f65fa4e83ebc5f39b7d48a1e43e924fa3b
---! Hash: sha1:d50f2a746f288f38185a23551fdaafd62b0de7b9
+--! Previous: sha1:1a7972dd0629bb620382d838c9d523bb4671e24e
+--! Hash: sha1:ea521003fdd65f7c96593f918f97c3eb0eea8729
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:d50f2a746f288f38185a23551fdaafd62b0de7b9
---! Hash: sha1:9e2f009dc8f70ead493b4736fdfde5c2caea2d66
+--! Previous: sha1:ea521003fdd65f7c96593f918f97c3eb0eea8729
+--! Hash: sha1:8acbf46406bba32e46803d2a38316285601d8857
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.
@@ -65,7 +65,7 @@ create view audit.findings with (security_invoker = true) as
       format('select audit.record(%L, secrets => …), with all that it was given', r.name)
     from pg_trigger t
     join audit.relations r on r.relation = t.tgrelid
-    where t.tgfoid = 'audit.record_update'::regproc and t.tgparentid = 0
+    where t.tgfoid = 'audit.record_row'::regproc and t.tgparentid = 0
       and length(substring(encode(t.tgargs, 'escape') from '^[a-z]*')) <> coalesce(
         (select cardinality(m.tgattr::int2[]) from pg_trigger m where m.tgrelid = t.tgrelid and m.tgname = 'audit_columns'), 0)
     union all
@@ -79,7 +79,7 @@ create view audit.findings with (security_invoker = true) as
       from unnest(string_to_array(encode(t.tgargs, 'escape'), '\000')) with ordinality as parts (part, place)
       where place <= t.tgnargs
     ) as given
-    where t.tgfoid = 'feed.record_update'::regproc and t.tgparentid = 0
+    where t.tgfoid = 'feed.record_row'::regproc and t.tgparentid = 0
       and (
         not exists (
           select from pg_class c join pg_namespace n on n.oid = c.relnamespace

@@ -1,5 +1,5 @@
---! Previous: sha1:9e2f009dc8f70ead493b4736fdfde5c2caea2d66
---! Hash: sha1:f8b3e78dfa8544fdd97e5b4d402990cf103f74d2
+--! Previous: sha1:8acbf46406bba32e46803d2a38316285601d8857
+--! Hash: sha1:6df8ff5272ea1b32d837359423033c89662e3218
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

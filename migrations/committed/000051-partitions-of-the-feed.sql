@@ -1,5 +1,5 @@
---! Previous: sha1:f8b3e78dfa8544fdd97e5b4d402990cf103f74d2
---! Hash: sha1:9841cae45574c472d6385a9a812dda7780af5e2c
+--! Previous: sha1:6df8ff5272ea1b32d837359423033c89662e3218
+--! Hash: sha1:560e74f4b023b46bedeb13137a2f295757219cb2
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:9841cae45574c472d6385a9a812dda7780af5e2c
---! Hash: sha1:20a329a56d69e36c4c3a7252317c47e1a650158c
+--! Previous: sha1:560e74f4b023b46bedeb13137a2f295757219cb2
+--! Hash: sha1:f8b8a9e0b5ab75c5a332c5b0d055fe04037ec801
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
@@ -17,7 +17,8 @@ select audit.record('app_public.units', derived => '{ancestor_ids,created_at,upd
 -- As audit.record has it, but not asked for each unit below one that moves, of which it would record nothing.
 create or replace trigger audit_update after update on app_public.units
   for each row when (current_user <> 'graph_helper' and old.* *<> new.*)
-  execute function audit.record_update('ddd');
+  execute function audit.record_row('ddd');
+select audit.record('app_public.units');
 select audit.record('app_hidden.unit_access', subject_id => 'user_id', derived => '{created_at}');
 select audit.record('app_public.cards', derived => '{created_at,updated_at}');
 select audit.record('app_public.card_assignments', subject_id => 'user_id', derived => '{created_at,is_exclusive,card_type}');

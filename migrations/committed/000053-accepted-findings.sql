@@ -1,5 +1,5 @@
---! Previous: sha1:20a329a56d69e36c4c3a7252317c47e1a650158c
---! Hash: sha1:0902fac9c35e32dd005154628615459b6061f390
+--! Previous: sha1:f8b8a9e0b5ab75c5a332c5b0d055fe04037ec801
+--! Hash: sha1:ec58bce6c0af0585397200f665520fab74932bce
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -16,7 +16,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'oauth.purge_idempotency_keys(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
   ('definer', 'oauth.purge_deliveries(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
   ('definer', 'audit.record_rows()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
-  ('definer', 'audit.record_update()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
+  ('definer', 'audit.record_row()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
   ('definer', 'audit.record_updates()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
   ('definer', 'audit.erase_person()', 'nobody', 'A trigger of app_public.users calls it, and nobody may change the history by hand.'),
   ('definer', 'oauth.purge_changes(integer)', 'graph_admin, graph_oauth', 'Makes and drops partitions of the history, which only its owner may; those alone of which all is older than audit.retention.'),
@@ -31,7 +31,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'app_hidden.units_move_subtrees()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.count_idempotency_key()', 'nobody', 'The trigger of app_hidden.idempotency_keys calls it, and nobody may change the counts by hand.'),
   ('definer', 'feed.record_rows()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
-  ('definer', 'feed.record_update()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
+  ('definer', 'feed.record_row()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
   ('definer', 'feed.record_updates()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
   ('definer', 'feed.changed_since(uuid[], xid8[], bigint[])', 'graph_oauth', 'Says of organizations that the service serves whether they have changes, and nothing of these.'),
   ('definer', 'feed.rotate_partitions()', 'graph_admin, graph_oauth', 'Makes and drops partitions of the feed, which only its owner may.'),

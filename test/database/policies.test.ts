@@ -79,7 +79,7 @@ describe('the permissions of the database', () => {
       select p.oid::regprocedure || ' as ' || p.proowner::regrole
       from pg_proc p where p.prosecdef and ${ours('p.pronamespace')} order by 1`;
     const recorders = (schema: string) =>
-      ['record_rows', 'record_update', 'record_updates'].map((name) => `${schema}.${name}() as graph_helper`);
+      ['record_row', 'record_rows', 'record_updates'].map((name) => `${schema}.${name}() as graph_helper`);
     expect(await lines(definers)).toEqual([
       'app_hidden.arrived_at() as graph_helper',
       'app_hidden.count_idempotency_key() as graph_helper',

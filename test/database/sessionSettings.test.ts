@@ -178,9 +178,8 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   [`${ofHistory} where c.command = 'backfill'`]: [
     "select audit.record('app_public.things'), audit.backfill('app_public.things', 'A test', 'update app_public.things set ratio = 1')",
   ],
-  "select c.* from audit.columns_of('app_public.things'::regclass, 's') c": [
-    "select audit.record('app_public.things', secrets => '{raw}')",
-  ],
+  "select c.* from audit.columns_of('app_public.things'::regclass, 's', audit.shape_of('app_public.days'::regclass), null) c":
+    ["select audit.record('app_public.things', secrets => '{raw}')"],
   "select app_hidden.is_backfill('app_public.things'::regclass)": [],
   [`${ofHistory} where c.command = 'select'`]: ["select audit.record_read('app_public.things', 1)"],
   'select f.followed from feed.followed() as f (followed)': [],
@@ -255,10 +254,12 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   // The feed.
   'select json_build_array(f.horizon is null, f.id is null) as results from feed.last_change() f': [],
   'select count(*) from feed.changes_after(pg_current_xact_id(), 0, 10)': [],
-  [`select feed.changed_since(array['${acme}']::uuid[], array[pg_current_xact_id()], array[0::bigint]), feed.origin(), feed.oldest(), feed.next_horizon('${acme}') >= pg_current_xact_id()`]:
+  [`select feed.changed_since(array['${acme}']::uuid[], array[pg_current_xact_id()], array[0::bigint]), feed.origin(), feed.oldest(), feed.next_horizon(array['${acme}']::uuid[]) >= pg_current_xact_id()`]:
     [],
   'select p.origin, p.oldest from feed.position() p': [],
-  "select feed.related_of('{\"a\": 1, \"b\": 2}', array['b']), feed.identifying('app_public.days'::regclass, array['organization_id', 'day'])":
+  "select feed.identifying('app_public.days'::regclass, array['organization_id', 'day']), feed.ignored('app_public.days'::regclass, '0'), app_hidden.has_row_trigger('app_public.days'::regclass, 'follow_row')":
+    [],
+  'select a.row_id, a.columns, a.before, a.after, f.operation, f.columns as fields from (select \'{"id": "a", "b": 1}\'::jsonb as old, \'{"id": "a", "b": null}\'::jsonb as new) v, audit.entry_of(row (\'{}\', \'{}\', null, \'{id}\', true), v.old, v.new) a, feed.entries_of(\'[0:4]={app_public.units,"",0,"{}",id}\', \'{}\', \'{id}\', v.old, v.new) f':
     [],
   'select w.organization_id from feed.due_webhooks(10) w': [],
   // What clients' statements call.

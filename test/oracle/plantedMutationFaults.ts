@@ -143,16 +143,16 @@ const functions: readonly PlantedFault[] = [
 const feed: readonly PlantedFault[] = [
   {
     name: 'the feed does not tell of another name',
-    function: 'feed.record_update',
-    from: "if changed = '{}' then",
-    to: "if changed <@ '{name,full_name}'::text[] then",
+    function: 'feed.record_row',
+    from: 'order by e.step',
+    to: "where e.columns = '{}' or not e.columns <@ '{name,full_name}'::text[]",
   },
   {
     name: 'the feed tells one of several deletions',
     function: 'feed.record_rows',
     // Of a table without a type.
-    from: "tg_argv[1], '{}'\n      from affected r;\n    elsif",
-    to: "tg_argv[1], '{}'\n      from (select * from affected limit case tg_argv[1] when 'DELETE' then 1 end) r;\n    elsif",
+    from: "'{}'\n      from affected r;",
+    to: "'{}'\n      from (select * from affected limit case tg_op when 'DELETE' then 1 end) r;",
   },
   {
     name: 'nothing says when it was changed',

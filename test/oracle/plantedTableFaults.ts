@@ -66,8 +66,8 @@ export const faultsOfTables: readonly PlantedFault[] = [
   {
     name: 'a change names its row by a part of the key',
     function: 'feed.record_rows',
-    from: 'from unnest(tg_argv[4:]) as name), tg_argv[1]',
-    to: 'from unnest(tg_argv[5:]) as name), tg_argv[1]',
+    from: 'e.type, e.key,',
+    to: 'e.type, e.key[2:],',
   },
   {
     name: 'the arguments of a mutation change places',

@@ -26,8 +26,8 @@ async function connect(): Promise<Client> {
   return client;
 }
 
-const insert = (name: string) =>
-  `insert into app_public.cards (organization_id, type, name) values ('${tenant.organizationId}', 'IdentificationCode', '${name}')`;
+const row = (name: string) => `('${tenant.organizationId}', 'IdentificationCode', '${name}')`;
+const insert = (name: string) => `insert into app_public.cards (organization_id, type, name) values ${row(name)}`;
 const rename = (name: string, to: string) =>
   `update app_public.cards set name = '${to}' where organization_id = '${tenant.organizationId}' and name = '${name}'`;
 const write = (statement: string) => graph.database.owner.query(statement);
@@ -117,6 +117,20 @@ test('changes of a row are in their order, also when the transaction of the late
     'DELETE',
   ]);
   expect(changes[0]?.id).toBe(ofB);
+});
+
+test('the horizon is looked up once for a statement, however many rows it writes', async () => {
+  const client = await connect();
+  await client.query(`begin; set local track_functions = 'pl'`);
+  await client.query(`${insert('A')}, ${Array.from({ length: 49 }, (_, n) => row(`A${n}`)).join()}`);
+  await client.query(`delete from app_public.cards where organization_id = '${tenant.organizationId}'`);
+  const { rows } = await client.query(
+    `select pg_stat_get_xact_function_calls('feed.next_horizon(uuid[])'::regprocedure)::int as calls,
+       (select count(*)::int from feed.changes where organization_id = $1) as changes`,
+    [tenant.organizationId],
+  );
+
+  expect(rows).toEqual([{ calls: 2, changes: 100 }]);
 });
 
 describe('what was written in a subtransaction', () => {
