@@ -1,5 +1,5 @@
 --! Previous: sha1:c97aaf256b70a4fd1f1d329bd49a1c1c9b1878c5
---! Hash: sha1:3de67bab5f5df65a41f98f7c750cd96a5e5f6ae9
+--! Hash: sha1:0d4a4ffc44b5f6d905406b90fe81b5ed174e9c86
 --! Message: authorization codes
 
 -- An authorization code is what a browser carries from a person's consent to the application. It is good once and for a minute, for one
@@ -42,11 +42,11 @@ create policy all_graph_oauth on oauth.authorization_codes for all to graph_oaut
 comment on policy all_graph_oauth on oauth.authorization_codes is 'The OAuth server issues, uses and ends what belongs to the organization it works for.';
 create policy select_graph_purger on oauth.authorization_codes for select to graph_purger
   using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
-comment on policy select_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes looks for expired codes, but of no organization that is being moved, or has moved.';
+comment on policy select_graph_purger on oauth.authorization_codes is 'oauth.purge_rows looks for expired codes, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on oauth.authorization_codes for delete to graph_purger
   using (expires_at <= statement_timestamp() - interval '1 day');
-comment on policy delete_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes deletes codes a day after they expired: until then a replay is noticed.';
+comment on policy delete_graph_purger on oauth.authorization_codes is 'oauth.purge_rows deletes codes a day after they expired: until then a replay is noticed.';
 grant select, insert, update, delete on oauth.authorization_codes to graph_admin, graph_oauth;
 create policy update_graph_purger on oauth.authorization_codes for update to graph_purger using (true) with check (false);
-comment on policy update_graph_purger on oauth.authorization_codes is 'oauth.purge_authorization_codes locks codes; it can change none.';
+comment on policy update_graph_purger on oauth.authorization_codes is 'oauth.purge_rows locks codes; it can change none.';
 grant select (organization_id, code_hash, expires_at), update (code_hash), delete on oauth.authorization_codes to graph_purger;

@@ -1,5 +1,5 @@
---! Previous: sha1:3de67bab5f5df65a41f98f7c750cd96a5e5f6ae9
---! Hash: sha1:6d2c9f9a339cd4875b66c9d7d449b3dce6a8b707
+--! Previous: sha1:0d4a4ffc44b5f6d905406b90fe81b5ed174e9c86
+--! Hash: sha1:b2f2437491bede6440aea5ff49bd450a8c6f4094
 --! Message: sessions
 
 -- A session is a browser in which a person has signed in, a consent the question what an application may do. It is asked each time.
@@ -50,13 +50,13 @@ create policy all_graph_oauth on oauth.sessions for all to graph_oauth
 comment on policy all_graph_oauth on oauth.sessions is 'The OAuth server begins, reads and ends what belongs to the organization it works for.';
 create policy select_graph_purger on oauth.sessions for select to graph_purger
   using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
-comment on policy select_graph_purger on oauth.sessions is 'oauth.purge_sessions looks for expired sessions, but of no organization that is being moved, or has moved.';
+comment on policy select_graph_purger on oauth.sessions is 'oauth.purge_rows looks for expired sessions, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on oauth.sessions for delete to graph_purger using (expire <= statement_timestamp());
-comment on policy delete_graph_purger on oauth.sessions is 'oauth.purge_sessions deletes expired sessions, and with them the questions that they have open.';
+comment on policy delete_graph_purger on oauth.sessions is 'oauth.purge_rows deletes expired sessions, and with them the questions that they have open.';
 grant select, insert, update, delete on oauth.sessions to graph_admin;
 grant select, insert (organization_id, sid, sess, expire), update (sess, expire), delete on oauth.sessions to graph_oauth;
 create policy update_graph_purger on oauth.sessions for update to graph_purger using (true) with check (false);
-comment on policy update_graph_purger on oauth.sessions is 'oauth.purge_sessions locks sessions; it can change none.';
+comment on policy update_graph_purger on oauth.sessions is 'oauth.purge_rows locks sessions; it can change none.';
 grant select (organization_id, sid, expire), update (sid), delete on oauth.sessions to graph_purger;
 
 alter table oauth.consents enable row level security, force row level security;

@@ -1,5 +1,5 @@
---! Previous: sha1:6d2c9f9a339cd4875b66c9d7d449b3dce6a8b707
---! Hash: sha1:4df662e50b9303650f694fd38bf1b3754e77939e
+--! Previous: sha1:b2f2437491bede6440aea5ff49bd450a8c6f4094
+--! Hash: sha1:fcbb6fdea3895f5b8dd8e373fc89f9d767e410c5
 --! Message: throttles
 
 -- Throttles: how often something was tried. The counts are in the database and not in a process, so that all servers count together.
@@ -29,10 +29,10 @@ comment on policy insert_graph_oauth on oauth.throttles is 'The OAuth server beg
 create policy update_graph_oauth on oauth.throttles for update to graph_oauth using (true) with check (true);
 comment on policy update_graph_oauth on oauth.throttles is 'The OAuth server counts one more.';
 create policy select_graph_purger on oauth.throttles for select to graph_purger using (true);
-comment on policy select_graph_purger on oauth.throttles is 'oauth.purge_throttles looks for counts whose window is over.';
+comment on policy select_graph_purger on oauth.throttles is 'oauth.purge_rows looks for counts whose window is over.';
 create policy delete_graph_purger on oauth.throttles for delete to graph_purger
   using (expire <= extract(epoch from statement_timestamp()) * 1000);
-comment on policy delete_graph_purger on oauth.throttles is 'oauth.purge_throttles deletes counts whose window is over.';
+comment on policy delete_graph_purger on oauth.throttles is 'oauth.purge_rows deletes counts whose window is over.';
 grant select, insert, update, delete on oauth.throttles to graph_admin;
 grant select, insert, update (points, expire) on oauth.throttles to graph_oauth;
 -- Absent on purpose: delete for graph_oauth. A window ends by itself.

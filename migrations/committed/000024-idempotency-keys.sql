@@ -1,5 +1,5 @@
---! Previous: sha1:4df662e50b9303650f694fd38bf1b3754e77939e
---! Hash: sha1:353093f75582221289b94764c241b7ddf2f41631
+--! Previous: sha1:fcbb6fdea3895f5b8dd8e373fc89f9d767e410c5
+--! Hash: sha1:d290eb1a0fc86716e3cf60936caa7b31b03ae3ca
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.
@@ -54,9 +54,9 @@ create policy all_graph_admin on app_hidden.idempotency_keys for all to graph_ad
 comment on policy all_graph_admin on app_hidden.idempotency_keys is 'Administration deletes answers along with their application.';
 create policy select_graph_purger on app_hidden.idempotency_keys for select to graph_purger
   using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
-comment on policy select_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys looks for expired answers, but of no organization that is being moved, or has moved.';
+comment on policy select_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_rows looks for expired answers, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on app_hidden.idempotency_keys for delete to graph_purger using (expires_at <= statement_timestamp());
-comment on policy delete_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_idempotency_keys deletes expired answers.';
+comment on policy delete_graph_purger on app_hidden.idempotency_keys is 'oauth.purge_rows deletes expired answers.';
 -- Whose rows they are is the same for each role: those of the claims.
 create policy all_graph_app on app_hidden.idempotency_keys for all to graph_app
   using (
@@ -110,9 +110,9 @@ create policy update_graph_helper on app_hidden.idempotency_usage for update to 
 comment on policy update_graph_helper on app_hidden.idempotency_usage is 'A trigger counts one more.';
 create policy select_graph_purger on app_hidden.idempotency_usage for select to graph_purger
   using (organization_id <> all ((select app_hidden.moving_organization_ids())::uuid[]));
-comment on policy select_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys looks for hours that are over, but of no organization that is being moved, or has moved.';
+comment on policy select_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_rows looks for hours that are over, but of no organization that is being moved, or has moved.';
 create policy delete_graph_purger on app_hidden.idempotency_usage for delete to graph_purger using (expires_at <= statement_timestamp());
-comment on policy delete_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_idempotency_keys deletes the counts of hours that are over.';
+comment on policy delete_graph_purger on app_hidden.idempotency_usage is 'oauth.purge_rows deletes the counts of hours that are over.';
 create policy select_graph_app on app_hidden.idempotency_usage for select to graph_app using (organization_id = (select app_hidden.current_organization_id()));
 comment on policy select_graph_app on app_hidden.idempotency_usage is 'app_hidden.claim_idempotency_key asks how much the organization keeps.';
 create policy select_graph_user on app_hidden.idempotency_usage for select to graph_user using (organization_id = (select app_hidden.current_organization_id()));

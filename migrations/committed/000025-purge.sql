@@ -1,11 +1,11 @@
---! Previous: sha1:353093f75582221289b94764c241b7ddf2f41631
---! Hash: sha1:0856e2ef15f71677efbc611c9e96f407da735784
+--! Previous: sha1:d290eb1a0fc86716e3cf60936caa7b31b03ae3ca
+--! Hash: sha1:dd78ce78323a581c6ba248d071105d7c0f2c3abd
 --! Message: purge
 
--- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to. Each subject has a function.
+-- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.
 --
 -- The policies of graph_purger on each table say what may go. So a mistake in a function deletes nothing that is alive.
--- Deliveries have theirs with the webhooks, and the history with its partitions.
+-- The history and the feed have functions of their own, with their partitions.
 --
 -- What expires is at the front of an index by time, and so are the rows that are dead. Each purge would read these anew. So the tables are
 -- vacuumed when a fiftieth of them is dead, and not a fifth.
@@ -63,7 +63,7 @@ create function oauth.purge_tokens(batch int) returns table (access_tokens int, 
 comment on function oauth.purge_tokens(int) is
   'Deletes at most so many expired access tokens and refresh tokens, and the grants that have none left, and says how many; no row when another session is at it.';
 
-create function oauth.purge_authorization_codes(batch int) returns table (authorization_codes int)
+create function oauth.purge_rows(kind text, batch int) returns table (purged int)
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
   as $$
   begin
@@ -71,85 +71,41 @@ create function oauth.purge_authorization_codes(batch int) returns table (author
     if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
       return;
     end if;
-    delete from oauth.authorization_codes where code_hash = any (array(
-      select c.code_hash from oauth.authorization_codes c
-      where c.expires_at <= statement_timestamp() - interval '1 day' order by c.expires_at limit purge_authorization_codes.batch
-      for update skip locked));
-    get diagnostics authorization_codes = row_count;
+    case kind
+      when 'authorization_codes' then
+        delete from oauth.authorization_codes where code_hash = any (array(
+          select c.code_hash from oauth.authorization_codes c
+          where c.expires_at <= statement_timestamp() - interval '1 day' order by c.expires_at limit purge_rows.batch
+          for update skip locked));
+      when 'sessions' then
+        delete from oauth.sessions where sid = any (array(
+          select s.sid from oauth.sessions s
+          where s.expire <= statement_timestamp() order by s.expire limit purge_rows.batch
+          for update skip locked));
+      when 'throttles' then
+        delete from oauth.throttles where key in (
+          select t.key from oauth.throttles t where t.expire <= extract(epoch from statement_timestamp()) * 1000 limit purge_rows.batch);
+      when 'idempotency_keys' then
+        delete from app_hidden.idempotency_usage u where u.expires_at <= statement_timestamp();
+        delete from app_hidden.idempotency_keys where (organization_id, application_id, principal_id, role, key_hash) in (
+          select k.organization_id, k.application_id, k.principal_id, k.role, k.key_hash from app_hidden.idempotency_keys k
+          where k.expires_at <= statement_timestamp() order by k.expires_at limit purge_rows.batch);
+      when 'deliveries' then
+        -- They go with the changes that they are about.
+        delete from app_public.webhook_deliveries where (organization_id, id) in (
+          select d.organization_id, d.id from app_public.webhook_deliveries d
+          where d.changed_at <= statement_timestamp() - feed.retention() order by d.changed_at limit purge_rows.batch);
+    end case;
+    get diagnostics purged = row_count;
     return next;
   end
   $$;
-comment on function oauth.purge_authorization_codes(int) is
-  'Deletes at most so many codes that expired a day ago, and says how many; no row when another session is at it.';
-
-create function oauth.purge_sessions(batch int) returns table (sessions int)
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
-  as $$
-  begin
-    -- Runs as graph_purger because what has expired belongs to every organization.
-    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
-      return;
-    end if;
-    delete from oauth.sessions where sid = any (array(
-      select s.sid from oauth.sessions s
-      where s.expire <= statement_timestamp() order by s.expire limit purge_sessions.batch
-      for update skip locked));
-    get diagnostics sessions = row_count;
-    return next;
-  end
-  $$;
-comment on function oauth.purge_sessions(int) is 'Deletes at most so many expired sessions, and says how many; no row when another session is at it.';
-
-create function oauth.purge_throttles(batch int) returns table (throttles int)
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
-  as $$
-  begin
-    -- Runs as graph_purger because graph_oauth may end no window.
-    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
-      return;
-    end if;
-    delete from oauth.throttles where key in (
-      select t.key from oauth.throttles t
-      where t.expire <= extract(epoch from statement_timestamp()) * 1000 limit purge_throttles.batch);
-    get diagnostics throttles = row_count;
-    return next;
-  end
-  $$;
-comment on function oauth.purge_throttles(int) is 'Deletes at most so many counts whose window is over, and says how many; no row when another session is at it.';
-
-create function oauth.purge_idempotency_keys(batch int) returns table (idempotency_keys int)
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
-  as $$
-  begin
-    -- Runs as graph_purger because what has expired belongs to every organization.
-    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
-      return;
-    end if;
-    delete from app_hidden.idempotency_keys as expired
-    using (
-      select k.organization_id, k.application_id, k.principal_id, k.role, k.key_hash
-      from app_hidden.idempotency_keys k
-      where k.expires_at <= statement_timestamp()
-      order by k.expires_at
-      limit purge_idempotency_keys.batch
-    ) as k
-    where expired.organization_id = k.organization_id and expired.application_id = k.application_id
-      and expired.principal_id = k.principal_id and expired.role = k.role and expired.key_hash = k.key_hash;
-    get diagnostics idempotency_keys = row_count;
-    delete from app_hidden.idempotency_usage u where u.expires_at <= statement_timestamp();
-    return next;
-  end
-  $$;
-comment on function oauth.purge_idempotency_keys(int) is
-  'Deletes at most so many expired answers and the counts of hours that are over, and says how many answers; no row when another session is at it.';
+comment on function oauth.purge_rows(text, int) is
+  'Deletes at most so many expired rows of a kind, and says how many: codes that expired a day ago, sessions, counts whose window is over, '
+  'answers for idempotency keys, or deliveries whose changes are older than feed.retention; no row when another session is at it.';
 
 grant create on schema oauth to graph_purger;
 alter function oauth.purge_tokens(int) owner to graph_purger;
-alter function oauth.purge_authorization_codes(int) owner to graph_purger;
-alter function oauth.purge_sessions(int) owner to graph_purger;
-alter function oauth.purge_throttles(int) owner to graph_purger;
-alter function oauth.purge_idempotency_keys(int) owner to graph_purger;
+alter function oauth.purge_rows(text, int) owner to graph_purger;
 revoke create on schema oauth from graph_purger;
-grant execute on function
-  oauth.purge_tokens(int), oauth.purge_authorization_codes(int), oauth.purge_sessions(int), oauth.purge_throttles(int), oauth.purge_idempotency_keys(int)
-  to graph_oauth, graph_admin;
+grant execute on function oauth.purge_tokens(int), oauth.purge_rows(text, int) to graph_oauth, graph_admin;

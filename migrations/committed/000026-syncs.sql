@@ -1,5 +1,5 @@
---! Previous: sha1:0856e2ef15f71677efbc611c9e96f407da735784
---! Hash: sha1:36ad6e00a74400fbc37a3e009ecb125cef1f51a7
+--! Previous: sha1:dd78ce78323a581c6ba248d071105d7c0f2c3abd
+--! Hash: sha1:69470f66136b4c8ad8a56cc88d2dfa198ef5c809
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:36ad6e00a74400fbc37a3e009ecb125cef1f51a7
---! Hash: sha1:e847519bd1553709fb5aa36a252e97532df1bc68
+--! Previous: sha1:69470f66136b4c8ad8a56cc88d2dfa198ef5c809
+--! Hash: sha1:dcfb5cda2d133701e026f8b7a7b760bdef84166c
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

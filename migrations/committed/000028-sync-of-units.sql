@@ -1,5 +1,5 @@
---! Previous: sha1:e847519bd1553709fb5aa36a252e97532df1bc68
---! Hash: sha1:4ce4f25280ba8785f9bee3b4a078e46f85107922
+--! Previous: sha1:dcfb5cda2d133701e026f8b7a7b760bdef84166c
+--! Hash: sha1:d6e877ebf64478b9decc71317abd02e8aed0c86b
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:4ce4f25280ba8785f9bee3b4a078e46f85107922
---! Hash: sha1:5a47e278f4a06d082a2d722466ae840a6a07a290
+--! Previous: sha1:d6e877ebf64478b9decc71317abd02e8aed0c86b
+--! Hash: sha1:9c6363a685b6ceaed86c09de29034cdb7886511c
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

@@ -1,5 +1,5 @@
---! Previous: sha1:5a47e278f4a06d082a2d722466ae840a6a07a290
---! Hash: sha1:21d04d42d475ee83c75204a5f925a511b86ea7e5
+--! Previous: sha1:9c6363a685b6ceaed86c09de29034cdb7886511c
+--! Hash: sha1:2484a9ad72e1d09a00aef6e2f58662e147753108
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

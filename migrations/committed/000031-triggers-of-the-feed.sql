@@ -1,5 +1,5 @@
---! Previous: sha1:21d04d42d475ee83c75204a5f925a511b86ea7e5
---! Hash: sha1:fd000f16e3da3a86cb75eeb72c04eb5255c884cf
+--! Previous: sha1:2484a9ad72e1d09a00aef6e2f58662e147753108
+--! Hash: sha1:12068d1071e8c59cea4b78ed359096984b3c70dd
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:fd000f16e3da3a86cb75eeb72c04eb5255c884cf
---! Hash: sha1:7d92f989b12b97cbde1da445e48e8df3ff9a8fb5
+--! Previous: sha1:12068d1071e8c59cea4b78ed359096984b3c70dd
+--! Hash: sha1:86adbd491f01b032084f180a91a60dcceec7d2b7
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

@@ -1,5 +1,5 @@
---! Previous: sha1:7d92f989b12b97cbde1da445e48e8df3ff9a8fb5
---! Hash: sha1:e7ea37bfc633fa4fe0fee385f34f1415ccbf1fce
+--! Previous: sha1:86adbd491f01b032084f180a91a60dcceec7d2b7
+--! Hash: sha1:f3d2f9c8a57e4a4fdcf3f9d001e6b72e7f63be0c
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.
@@ -74,10 +74,10 @@ create policy update_graph_worker on app_public.webhook_deliveries for update to
   with check (organization_id = (select app_hidden.current_organization_id()));
 comment on policy update_graph_worker on app_public.webhook_deliveries is 'The worker says what became of a delivery, of one organization at a time.';
 create policy select_graph_purger on app_public.webhook_deliveries for select to graph_purger using (true);
-comment on policy select_graph_purger on app_public.webhook_deliveries is 'oauth.purge_deliveries looks for old deliveries.';
+comment on policy select_graph_purger on app_public.webhook_deliveries is 'oauth.purge_rows looks for old deliveries.';
 create policy delete_graph_purger on app_public.webhook_deliveries for delete to graph_purger
   using (changed_at <= statement_timestamp() - feed.retention());
-comment on policy delete_graph_purger on app_public.webhook_deliveries is 'oauth.purge_deliveries deletes deliveries whose changes are no longer kept.';
+comment on policy delete_graph_purger on app_public.webhook_deliveries is 'oauth.purge_rows deletes deliveries whose changes are no longer kept.';
 grant select, insert, update, delete on app_public.webhook_deliveries to graph_admin;
 grant select, update (outcome, attempts, first_attempt_at, next_attempt_at) on app_public.webhook_deliveries to graph_app;
 grant select on app_public.webhook_deliveries to graph_user, graph_basic;
@@ -134,32 +134,3 @@ create function app_public.webhook_deliveries_feed_row(delivery app_public.webho
 comment on function app_public.webhook_deliveries_feed_row(app_public.webhook_deliveries) is
   E'@behavior -*\nThe change that a delivery is about, while it is kept: plugins/WebhooksPlugin.ts makes a Change of it.';
 grant execute on function app_public.webhook_deliveries_feed_row(app_public.webhook_deliveries) to graph_app, graph_user, graph_basic, graph_worker;
-
--- Deliveries go with the changes that they are about.
-
-create function oauth.purge_deliveries(batch int) returns table (deliveries int)
-  language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
-  as $$
-  begin
-    -- Runs as graph_purger because what is old belongs to every organization; its policy leaves the rest.
-    if not pg_try_advisory_xact_lock(hashtextextended('oauth.purge', 0)) then
-      return;
-    end if;
-    delete from app_public.webhook_deliveries as old
-    using (
-      select d.organization_id, d.id from app_public.webhook_deliveries d
-      where d.changed_at <= statement_timestamp() - feed.retention()
-      order by d.changed_at
-      limit purge_deliveries.batch
-    ) as d
-    where old.organization_id = d.organization_id and old.id = d.id;
-    get diagnostics deliveries = row_count;
-    return next;
-  end
-  $$;
-comment on function oauth.purge_deliveries(int) is
-  'Deletes at most so many deliveries whose changes are older than feed.retention, and says how many; no row when another session is at it.';
-grant create on schema oauth to graph_purger;
-alter function oauth.purge_deliveries(int) owner to graph_purger;
-revoke create on schema oauth from graph_purger;
-grant execute on function oauth.purge_deliveries(int) to graph_oauth, graph_admin;

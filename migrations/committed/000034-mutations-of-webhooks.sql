@@ -1,5 +1,5 @@
---! Previous: sha1:e7ea37bfc633fa4fe0fee385f34f1415ccbf1fce
---! Hash: sha1:716ac5a7be66c7b677e3c5c7dafb7cf0f61e522f
+--! Previous: sha1:f3d2f9c8a57e4a4fdcf3f9d001e6b72e7f63be0c
+--! Hash: sha1:e73c11acae88d7f42cd7b6746a7777294bdc5288
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:716ac5a7be66c7b677e3c5c7dafb7cf0f61e522f
---! Hash: sha1:323c283ddf41ea03cfd23d28dee309b260ad1bc6
+--! Previous: sha1:e73c11acae88d7f42cd7b6746a7777294bdc5288
+--! Hash: sha1:1e3e78d03e8a42b9768ef94a76fcac91e959284b
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:323c283ddf41ea03cfd23d28dee309b260ad1bc6
---! Hash: sha1:f3d6ea03acc87899ccd4bed35433e2ded8eed960
+--! Previous: sha1:1e3e78d03e8a42b9768ef94a76fcac91e959284b
+--! Hash: sha1:1e9cdf7651fd613347c584c5fba1406b9687a5ae
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

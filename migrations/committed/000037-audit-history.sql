@@ -1,5 +1,5 @@
---! Previous: sha1:f3d6ea03acc87899ccd4bed35433e2ded8eed960
---! Hash: sha1:6f480dc617f36bf8883ee349d5d21bf9fe9144ba
+--! Previous: sha1:1e9cdf7651fd613347c584c5fba1406b9687a5ae
+--! Hash: sha1:75145fae0adb4f3ba7c1f613b3ae659f019303c3
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

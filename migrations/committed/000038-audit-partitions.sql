@@ -1,5 +1,5 @@
---! Previous: sha1:6f480dc617f36bf8883ee349d5d21bf9fe9144ba
---! Hash: sha1:a7ed101277c48695107464cff1a87710aafdba8e
+--! Previous: sha1:75145fae0adb4f3ba7c1f613b3ae659f019303c3
+--! Hash: sha1:4d8d94e13fc01a45c4bab5fb5bb0c77af75bb780
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:a7ed101277c48695107464cff1a87710aafdba8e
---! Hash: sha1:30ae9d63d6514147ff225bd9c739c9802b792b4a
+--! Previous: sha1:4d8d94e13fc01a45c4bab5fb5bb0c77af75bb780
+--! Hash: sha1:e852d60c4872322472b6f3138ab2c54e4fac8c39
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

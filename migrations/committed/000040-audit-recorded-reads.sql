@@ -1,5 +1,5 @@
---! Previous: sha1:30ae9d63d6514147ff225bd9c739c9802b792b4a
---! Hash: sha1:a46e105657f474a62d2728d21a1c9f72372fdd95
+--! Previous: sha1:e852d60c4872322472b6f3138ab2c54e4fac8c39
+--! Hash: sha1:0b9b6361763b83e24fd32d5501227a2bccc6bc41
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

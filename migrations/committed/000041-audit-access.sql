@@ -1,5 +1,5 @@
---! Previous: sha1:a46e105657f474a62d2728d21a1c9f72372fdd95
---! Hash: sha1:743b399e751e0e497fdc3dff771bbc6d2d94feba
+--! Previous: sha1:0b9b6361763b83e24fd32d5501227a2bccc6bc41
+--! Hash: sha1:3de1cc71390e8d4253fa39431b74b7ae952060ed
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:743b399e751e0e497fdc3dff771bbc6d2d94feba
---! Hash: sha1:1c4317ecaeb5dcaead35bc1335d21a612329c3e8
+--! Previous: sha1:3de1cc71390e8d4253fa39431b74b7ae952060ed
+--! Hash: sha1:f14b7f284b679caa6a80c7e137a2b0f5bd2923ea
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

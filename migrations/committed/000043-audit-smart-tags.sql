@@ -1,5 +1,5 @@
---! Previous: sha1:1c4317ecaeb5dcaead35bc1335d21a612329c3e8
---! Hash: sha1:9763d3c2e9d7678c2c79a58ccc7172eabb9af492
+--! Previous: sha1:f14b7f284b679caa6a80c7e137a2b0f5bd2923ea
+--! Hash: sha1:3e125fae29f607ea2903c926a5aa82f8d474f460
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:9763d3c2e9d7678c2c79a58ccc7172eabb9af492
---! Hash: sha1:3a57582ec3e12535a9569be0d2fd70b456c4d094
+--! Previous: sha1:3e125fae29f607ea2903c926a5aa82f8d474f460
+--! Hash: sha1:a4532882a82a7a207f6c893d2eb2885ae786db02
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:3a57582ec3e12535a9569be0d2fd70b456c4d094
---! Hash: sha1:f0c6bccdb6281fc87713c2206126c1892e9690bf
+--! Previous: sha1:a4532882a82a7a207f6c893d2eb2885ae786db02
+--! Hash: sha1:6c1b9e3597ed0d5dffdcf92b43950929802c0927
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

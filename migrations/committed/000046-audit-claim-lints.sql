@@ -1,5 +1,5 @@
---! Previous: sha1:f0c6bccdb6281fc87713c2206126c1892e9690bf
---! Hash: sha1:998d659d4e87c5545986da6048737be68c29928a
+--! Previous: sha1:6c1b9e3597ed0d5dffdcf92b43950929802c0927
+--! Hash: sha1:46867875525f27050a1751e104d8214430d011c5
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:998d659d4e87c5545986da6048737be68c29928a
---! Hash: sha1:1a7972dd0629bb620382d838c9d523bb4671e24e
+--! Previous: sha1:46867875525f27050a1751e104d8214430d011c5
+--! Hash: sha1:22402df3dcff682ae8803f8292f73b3d4b1de8e8
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

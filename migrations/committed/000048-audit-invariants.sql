@@ -1,5 +1,5 @@
---! Previous: sha1:1a7972dd0629bb620382d838c9d523bb4671e24e
---! Hash: sha1:ea521003fdd65f7c96593f918f97c3eb0eea8729
+--! Previous: sha1:22402df3dcff682ae8803f8292f73b3d4b1de8e8
+--! Hash: sha1:47ebbfc0d1c37308d5c34edcaed3c62d746f1222
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

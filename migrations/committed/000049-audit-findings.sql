@@ -1,5 +1,5 @@
---! Previous: sha1:ea521003fdd65f7c96593f918f97c3eb0eea8729
---! Hash: sha1:8acbf46406bba32e46803d2a38316285601d8857
+--! Previous: sha1:47ebbfc0d1c37308d5c34edcaed3c62d746f1222
+--! Hash: sha1:c86087529bf00d872f245165e1e59778a400b8aa
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:8acbf46406bba32e46803d2a38316285601d8857
---! Hash: sha1:6df8ff5272ea1b32d837359423033c89662e3218
+--! Previous: sha1:c86087529bf00d872f245165e1e59778a400b8aa
+--! Hash: sha1:38f0867669b760b82bd1f5aa4c61e36122c2115b
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:6df8ff5272ea1b32d837359423033c89662e3218
---! Hash: sha1:560e74f4b023b46bedeb13137a2f295757219cb2
+--! Previous: sha1:38f0867669b760b82bd1f5aa4c61e36122c2115b
+--! Hash: sha1:292a7196a51cd0352aac14739975bbe5cd976189
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

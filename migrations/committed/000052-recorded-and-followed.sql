@@ -1,5 +1,5 @@
---! Previous: sha1:560e74f4b023b46bedeb13137a2f295757219cb2
---! Hash: sha1:f8b8a9e0b5ab75c5a332c5b0d055fe04037ec801
+--! Previous: sha1:292a7196a51cd0352aac14739975bbe5cd976189
+--! Hash: sha1:a863c3b124d44e9fcb74672cbbbe5e3d97f92222
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:f8b8a9e0b5ab75c5a332c5b0d055fe04037ec801
---! Hash: sha1:ec58bce6c0af0585397200f665520fab74932bce
+--! Previous: sha1:a863c3b124d44e9fcb74672cbbbe5e3d97f92222
+--! Hash: sha1:4fe5b802aba11690210d9aec0da33c01885252c3
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -10,11 +10,7 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'oauth.find_application(text)', 'graph_oauth', 'Finds out whose a client id is; until then there is no organization that a policy could ask for.'),
   ('definer', 'oauth.verify_access_token(bytea)', 'graph_oauth', 'Finds out whose a token is; until then there is no organization that a policy could ask for.'),
   ('definer', 'oauth.purge_tokens(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
-  ('definer', 'oauth.purge_authorization_codes(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
-  ('definer', 'oauth.purge_sessions(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
-  ('definer', 'oauth.purge_throttles(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
-  ('definer', 'oauth.purge_idempotency_keys(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
-  ('definer', 'oauth.purge_deliveries(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
+  ('definer', 'oauth.purge_rows(text, integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
   ('definer', 'audit.record_rows()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
   ('definer', 'audit.record_row()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
   ('definer', 'audit.record_updates()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),

@@ -12,7 +12,7 @@ export const lifetimes = {
   codeSeconds: 60,
   /**
    * How long after its expiry a second use of a code is noticed.
-   * A policy (…-authorization-codes.sql) and `oauth.purge_authorization_codes` (…-purge.sql) have it, too.
+   * A policy (…-authorization-codes.sql) and `oauth.purge_rows` (…-purge.sql) have it, too.
    */
   codeReplayDays: 1,
   /** How long a consent screen may be answered. */

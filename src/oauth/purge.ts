@@ -88,10 +88,10 @@ const subjects: readonly [Subject, ...Subject[]] = [
     call: `oauth.purge_tokens(${batchSize})`,
     counts: { accessTokens: 'access_tokens', refreshTokens: 'refresh_tokens', grants: 'grants' },
   },
-  { call: `oauth.purge_authorization_codes(${batchSize})`, counts: { authorizationCodes: 'authorization_codes' } },
-  { call: `oauth.purge_sessions(${batchSize})`, counts: { sessions: 'sessions' } },
-  { call: `oauth.purge_throttles(${batchSize})`, counts: { throttles: 'throttles' } },
-  { call: `oauth.purge_idempotency_keys(${batchSize})`, counts: { idempotencyKeys: 'idempotency_keys' } },
+  { call: `oauth.purge_rows('authorization_codes', ${batchSize})`, counts: { authorizationCodes: 'purged' } },
+  { call: `oauth.purge_rows('sessions', ${batchSize})`, counts: { sessions: 'purged' } },
+  { call: `oauth.purge_rows('throttles', ${batchSize})`, counts: { throttles: 'purged' } },
+  { call: `oauth.purge_rows('idempotency_keys', ${batchSize})`, counts: { idempotencyKeys: 'purged' } },
   {
     // Rows from before the history had partitions, dropped partitions, and those made ahead.
     call: `oauth.purge_changes(${batchSize})`,
@@ -105,7 +105,7 @@ const subjects: readonly [Subject, ...Subject[]] = [
     goesOn: ({ feedDays = 0, newFeedDays = 0 }) => feedDays + newFeedDays > 0,
   },
   // Deliveries to webhooks, which are kept as long as their changes.
-  { call: `oauth.purge_deliveries(${batchSize})`, counts: { deliveries: 'deliveries' } },
+  { call: `oauth.purge_rows('deliveries', ${batchSize})`, counts: { deliveries: 'purged' } },
 ];
 
 /** @returns the sums of all batches; null when there was none */

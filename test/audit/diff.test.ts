@@ -123,7 +123,7 @@ describe('comparing who may do what', () => {
       'alter policy select_graph_app on app_public.cards using (organization_id = (select app_hidden.current_organization_id()) and false)',
       'create policy select_nobody on app_public.units as restrictive for select to graph_user using (false)',
       'drop policy select_graph_user on app_public.card_assignments',
-      'revoke execute on function oauth.purge_sessions(int) from graph_oauth',
+      'revoke execute on function oauth.purge_rows(text, int) from graph_oauth',
     ];
     const unclear = [
       // Says the same in other words.
@@ -148,13 +148,13 @@ describe('comparing who may do what', () => {
       'narrower: app_public.units.select_nobody, graph_user',
       'narrower: app_public.users, graph_app',
       'narrower: app_public.users, graph_user',
-      'narrower: oauth.purge_sessions(integer), graph_admin, graph_oauth',
-      'narrower: oauth.purge_sessions(integer), graph_oauth',
+      'narrower: oauth.purge_rows(text, integer), graph_admin, graph_oauth',
+      'narrower: oauth.purge_rows(text, integer), graph_oauth',
       'unclear: app_hidden.granted_unit_ids(), ',
       'unclear: app_public.users.select_graph_app, graph_app',
       'unclear: app_public.users.select_graph_user, graph_user',
       'wider: app_public.users, graph_user',
-      'wider: oauth.purge_sessions(integer), graph_admin',
+      'wider: oauth.purge_rows(text, integer), graph_admin',
     ]);
   });
 });

@@ -100,12 +100,10 @@ describe('the permissions of the database', () => {
       'oauth.note_uses(text[],text[]) as graph_helper',
       // The owner of the partitions.
       'oauth.partition_state() as postgres',
-      'oauth.purge_authorization_codes(integer) as graph_purger',
       // The owner of the history, for the same reason.
       'oauth.purge_changes(integer) as postgres',
-      ...['deliveries', 'idempotency_keys', 'sessions', 'throttles', 'tokens'].map(
-        (subject) => `oauth.purge_${subject}(integer) as graph_purger`,
-      ),
+      'oauth.purge_rows(text,integer) as graph_purger',
+      'oauth.purge_tokens(integer) as graph_purger',
       'oauth.verify_access_token(bytea) as graph_helper',
       'oauth.written_lsn(uuid,uuid) as graph_helper',
     ]);

@@ -80,9 +80,9 @@ test.each([
   ],
   [
     'a function of a committed migration, with a synonym of its type',
-    'create function oauth.purge_sessions("limit" int4) returns int language sql as $$ select 1 $$;',
+    'create function oauth.purge_tokens("limit" int4) returns int language sql as $$ select 1 $$;',
     'Help: A committed migration has made it.',
-    'create function oauth.purge_sessions(text) returns int language sql as $$ select 1 $$; drop function oauth.purge_sessions(text);',
+    'create function oauth.purge_tokens(text) returns int language sql as $$ select 1 $$; drop function oauth.purge_tokens(text);',
   ],
   [
     'a name that is quoted',

@@ -144,7 +144,7 @@ test('a used code is kept for as long as the lifetimes say', async () => {
      where tablename = 'authorization_codes' and policyname = 'delete_graph_purger'`,
   );
   const purge = await read(
-    `select prosrc from pg_proc where oid = 'oauth.purge_authorization_codes(int)'::regprocedure`,
+    `select prosrc from pg_proc where oid = 'oauth.purge_rows(text, int)'::regprocedure`,
   );
 
   expect(lifetimes.codeReplayDays).toBe(1);

@@ -10,11 +10,12 @@ export const serviceFunctions: Record<string, CalledFunction> = {
     values: () => [],
     expected: () => ['5'],
   },
-  'oauth.purge_deliveries(integer)': {
+  'oauth.purge_rows(text,integer)': {
     roles: ['graph_oauth'],
-    text: 'select deliveries::text from oauth.purge_deliveries($1)',
+    text: `select string_agg(purged::text, '')
+      from unnest('{authorization_codes,sessions,throttles,idempotency_keys,deliveries}'::text[]) as kind, oauth.purge_rows(kind, $1)`,
     values: () => ['100'],
-    expected: () => ['0'],
+    expected: () => ['00000'],
   },
   'oauth.find_application(text)': {
     roles: ['graph_oauth'],
@@ -69,30 +70,6 @@ export const serviceFunctions: Record<string, CalledFunction> = {
     text: 'select purged::text from oauth.purge_tokens($1) as purged',
     values: () => ['100'],
     expected: () => ['(0,0,0)'],
-  },
-  'oauth.purge_authorization_codes(integer)': {
-    roles: ['graph_oauth'],
-    text: 'select authorization_codes::text from oauth.purge_authorization_codes($1)',
-    values: () => ['100'],
-    expected: () => ['0'],
-  },
-  'oauth.purge_sessions(integer)': {
-    roles: ['graph_oauth'],
-    text: 'select sessions::text from oauth.purge_sessions($1)',
-    values: () => ['100'],
-    expected: () => ['0'],
-  },
-  'oauth.purge_throttles(integer)': {
-    roles: ['graph_oauth'],
-    text: 'select throttles::text from oauth.purge_throttles($1)',
-    values: () => ['100'],
-    expected: () => ['0'],
-  },
-  'oauth.purge_idempotency_keys(integer)': {
-    roles: ['graph_oauth'],
-    text: 'select idempotency_keys::text from oauth.purge_idempotency_keys($1)',
-    values: () => ['100'],
-    expected: () => ['0'],
   },
   'oauth.purge_changes(integer)': {
     roles: ['graph_oauth'],

@@ -231,7 +231,7 @@ test('what is older than the feed keeps is purged, and no younger delivery', asy
   const shown = app.webhooks.nodes.flatMap(({ deliveries: { nodes } }) => nodes.map(({ change }) => change === null));
   expect(shown).toEqual([true, false]);
 
-  await owner.query('select oauth.purge_deliveries(1000)');
+  await owner.query(`select oauth.purge_rows('deliveries', 1000)`);
 
   expect(await count('true')).toBe(1);
 });
