@@ -54,22 +54,27 @@ function byAction(
         equal(row.column(column), other.column(action.referenced[index] ?? ''), env),
       ),
     );
-  const isThere = and(isMember(parent, from, env), rowFacts(parent, before, env));
+  // What is not known of these rows may be another for each.
+  const within = { ...env, variables: [...env.variables, from, to] };
+  const isThere = and(isMember(parent, from, within), rowFacts(parent, before, within));
   const others = isChain ? { ...parent, actions: parent.actions.filter((one) => one !== action) } : parent;
   const isNear = isChain ? sharedBy(action, old, before, env) : refers(old, before);
   const deleted = () =>
-    exists(from, and(isThere, isNear, happens(others, { command: 'delete', old: before, updated: before }, env, path)));
+    exists(
+      from,
+      and(isThere, isNear, happens(others, { command: 'delete', old: before, updated: before }, within, path)),
+    );
   if (command === 'delete') return deleted();
   const sets = (columns: readonly string[], effect: string) => isSet(relation, columns, effect, old, updated, env);
   const moved = () => {
-    const moves = happens(parent, { command: 'update', old: before, updated: after }, env, path);
+    const moves = happens(parent, { command: 'update', old: before, updated: after }, within, path);
     const then =
       onUpdate === 'cascade'
         ? and(refers(updated, after), sets(action.columns, 'any'))
         : sets(action.columns, onUpdate);
     return moves === 'false'
       ? 'false'
-      : exists(from, exists(to, and(isThere, rowFacts(parent, after, env), isNear, moves, then)));
+      : exists(from, exists(to, and(isThere, rowFacts(parent, after, within), isNear, moves, then)));
   };
   return or(isGone ? and(deleted(), sets(action.sets, onDelete)) : 'false', isMoved ? moved() : 'false');
 }

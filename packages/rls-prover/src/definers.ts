@@ -6,7 +6,7 @@ import { isPlain } from './functions.ts';
 import { actingRoles } from './goals.ts';
 import type { Judgement } from './interface.ts';
 import { readsBreaking, readsWithin } from './invariants.ts';
-import type { Judging } from './judgeGoal.ts';
+import { failed, type Judging } from './judgeGoal.ts';
 import { and, or } from './logic.ts';
 import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
 import { Problem } from './problem.ts';
@@ -25,7 +25,7 @@ export async function judgeDefiner(routine: Routine, role: string, judging: Judg
   const { signature: relation, hash, holder } = routine;
   const named = { invariant: 'definer', relation, command: 'call', role, hash };
   const isAccepted = judging.acceptances.has({ ...named, role: holder });
-  const broken = isAccepted ? [] : await brokenByBody(routine, role, judging);
+  const broken = isAccepted ? [] : await brokenByBody(routine, role, judging).catch((error: Error) => [failed(error)]);
   const isProven = !isAccepted && broken.length === 0;
   const why = isProven
     ? 'by its body, for all claims and arguments'

@@ -19,6 +19,5 @@ export {
 } from './interface.ts';
 export { mutate } from './mutate.ts';
 export { prove } from './prove.ts';
-export { type Digested, proveChanged } from './proveChanged.ts';
 export { openProver, type Prover } from './prover.ts';
 export { readCatalogue } from './readCatalogue.ts';

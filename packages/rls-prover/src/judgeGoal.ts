@@ -38,21 +38,34 @@ export async function judgeGoal(goal: BoundGoal, judging: Judging): Promise<Judg
   const { invariant, relation, command, role } = goal;
   const named = { invariant: invariant.name, relation: relation.name, command, role, hash: hashOf(goal) };
   // A judgement that is accepted needs no counterexample.
-  const found = await decide(goal, { ...judging, refute: acceptances.has(named) ? refuteNothing : refute }).catch(
-    tooLarge,
-  );
+  const found = await decide(goal, { ...judging, refute: acceptances.has(named) ? refuteNothing : refute });
   return acceptances.applied({ ...named, counterexample: null, remedy: null, ...found, accepted: null });
 }
 
 type Found = Pick<Judgement, 'verdict' | 'why' | 'isByPrivilege'> &
   Partial<Pick<Judgement, 'counterexample' | 'remedy'>>;
 
-function tooLarge(error: unknown): Found {
-  if (!(error instanceof TooLarge)) throw error;
-  return { verdict: 'unproven', why: 'not understood: its formula is too large', isByPrivilege: false };
+/** A fault of the prover says nothing about the goal, and ends no other. */
+export const failed = (error: Error): string =>
+  `not understood: ${error instanceof TooLarge ? error.message : `the prover failed: ${error.message}`}`;
+
+async function decide(goal: BoundGoal, judging: Judging): Promise<Found> {
+  const asked = await solve(goal, judging).catch((error: Error) => ({ why: failed(error), hints: new Map(), remedy: null }));
+  if ('verdict' in asked) return asked;
+  const { why, hints, remedy = null } = asked;
+  const found = await judging.refute(goal, hints);
+  if (!found) return { verdict: 'unproven', why, isByPrivilege: false, remedy };
+  return {
+    ...{ verdict: 'refuted', why: found.what, isByPrivilege: false, counterexample: found.statements },
+    remedy: remedyOf(goal, found.actor, judging.given),
+  };
 }
 
-async function decide(goal: BoundGoal, { given, prover: { solver }, refute }: Judging): Promise<Found> {
+/** The proof; or why there is none, with values that may break the invariant. */
+async function solve(
+  goal: BoundGoal,
+  { given, prover: { solver } }: Judging,
+): Promise<Found | { why: string; hints: Hints; remedy?: string | null }> {
   const question = questionOf(goal, given);
   const isWhole = question.problem.denied.size === 0;
   if (question.formula === 'false' && isWhole) {
@@ -67,17 +80,13 @@ async function decide(goal: BoundGoal, { given, prover: { solver }, refute }: Ju
   const second = isWhole ? await solver.solve(again.problem.script(again.formula)) : first;
   if (second.status === 'unsat' && again.problem.denied.size === 0)
     return { verdict: 'proven', why: 'for all claims and rows, by foreign keys', isByPrivilege: false };
-  const found = await refute(goal, hintsOf(goal.relation, question, first.values));
-  if (found) {
-    const remedy = remedyOf(goal, found.actor, given);
-    return { verdict: 'refuted', why: found.what, isByPrivilege: false, counterexample: found.statements, remedy };
-  }
+  const hints = hintsOf(goal.relation, question, first.values);
   const { denied } = again.problem;
   const unknowns = [...(denied.size > 0 ? denied : again.problem.unknowns)];
-  if (unknowns.length > 0) return { verdict: 'unproven', why: notUnderstood(unknowns), isByPrivilege: false };
+  if (unknowns.length > 0) return { why: notUnderstood(unknowns), hints };
   const why =
     first.status === 'sat' ? 'may be false, but no row that was tried shows it' : 'the solver found no answer in time';
-  return { verdict: 'unproven', why, isByPrivilege: false, remedy: remedyOf(goal, goal.role, given) };
+  return { why, hints, remedy: remedyOf(goal, goal.role, given) };
 }
 
 /** What would make an invariant hold of a command, as the actor: a right or a role less, or policies that imply it. */

@@ -95,6 +95,7 @@ const maxVariables = 3000;
 /** A formula that grows without end is no proof. */
 export class TooLarge extends Error {
   override name = 'TooLarge';
+  override message = 'its formula is too large';
 }
 
 export const application = (symbol: string, args: readonly string[]): string =>

@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { isOpen, type Judgement, prove, proveChanged } from 'rls-prover';
+import { isOpen, type Judgement, prove } from 'rls-prover';
 import { undone } from '../src/savepoints.ts';
 import type { Drawn } from './schemas.ts';
 import type { startProving } from './support.ts';
@@ -43,10 +43,7 @@ function isMissed({ goals }: Violation, judgements: readonly Judgement[]): boole
 /** The judgements of a schema after a change of it. */
 export type Changed = {
   isValid: boolean;
-  kept: number;
   accepted: number;
-  /** Judgements that were kept from before the change, and are other ones now. */
-  stale: readonly string[];
   /** Violations that the change brought, and that a judgement accepted before it covers. */
   hidden: readonly string[];
 };
@@ -54,28 +51,23 @@ export type Changed = {
 /** Judges a schema, accepts what is open, changes the schema and judges it again. */
 export const change = (proving: Proving, { before, after }: { before: Drawn; after: Drawn }): Promise<Changed> =>
   proving.after('', async (client) => {
-    const none = { isValid: false, kept: 0, accepted: 0, stale: [], hidden: [] };
+    const none = { isValid: false, accepted: 0, hidden: [] };
     const first = await undone(client, async () => {
       if (!(await create(client, proving, before))) return null;
       const options = optionsOf(proving, before, client);
-      const judgements = await undone(client, () => proveChanged(options, [], proving.prover));
+      const judgements = await undone(client, () => prove(options, proving.prover));
       return { judgements, violations: await findViolations(client, proving, before) };
     });
     if (!first || !(await create(client, proving, after))) return none;
 
     const accepted = first.judgements.filter(isOpen).map((one) => ({ ...one, reason: 'For a test.' }));
     const options = { ...optionsOf(proving, after, client), accepted };
-    const again = await undone(client, () => proveChanged(options, first.judgements, proving.prover));
     const anew = await undone(client, () => prove(options, proving.prover));
     const violations = await findViolations(client, proving, after);
-    const lines = new Set(anew.map(verdictOf));
-    const earlier = new Map(first.judgements.map((one) => [nameOf(one), one.digest]));
     const known = new Set(first.violations.map(lineOf));
     return {
       isValid: true,
-      kept: again.filter((one) => one.digest !== null && one.digest === earlier.get(nameOf(one))).length,
       accepted: anew.filter((one) => one.accepted !== null).length,
-      stale: again.map(verdictOf).filter((line) => !lines.has(line)),
       // A change may be possible now since something else no longer forbids it: a key that another table has lost.
       hidden: violations
         .filter((one) => /^(set [^;]*; )?select /.test(one.act) && isMissed(one, anew) && !known.has(lineOf(one)))
@@ -84,7 +76,6 @@ export const change = (proving: Proving, { before, after }: { before: Drawn; aft
   });
 
 const nameOf = ({ invariant, command, relation }: Judgement) => `${invariant}: ${command} on ${relation}`;
-const verdictOf = (one: Judgement) => `${nameOf(one)}: ${one.verdict}, ${one.accepted}`;
 const lineOf = ({ what, act }: Violation) => `${what} | ${act}`;
 
 /** Without examples, so that what is not proven is not tried. */

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import * as exported from 'rls-prover';
 import { asAdministrator, openTestDatabase } from '../../../test/support/database.ts';
-import { help } from '../src/command/usage.ts';
 
 const folder = new URL('..', import.meta.url);
 const readme = await readFile(new URL('README.md', folder), 'utf8');
@@ -36,14 +35,4 @@ test('the README names each function', () => {
   const functions = [...readme.matchAll(/^\| `(\w+)\(\w*(?:, \w+)?\)` \| [^|]*\|$/gm)].map(([, name]) => name);
 
   expect(functions.filter((name) => name !== 'could_update').toSorted()).toEqual(Object.keys(exported).toSorted());
-});
-
-test('the README shows a part of what the command prints, and each of its options', async () => {
-  const shown = /^## In one command[\s\S]*?^```text\n([\s\S]*?)^```/m.exec(readme)?.[1] ?? 'nothing';
-  const options = (text: string) => [...new Set(text.match(/--[a-z][a-z-]+\b/g))].filter((name) => name !== '--help');
-
-  expect(await readFile(new URL('foreign/chat.txt', import.meta.url), 'utf8')).toContain(shown);
-  expect(
-    options(/^\| Option \| Says \|\n\|---\|---\|\n\| `--[\s\S]*?\n\n/m.exec(readme)?.[0] ?? '').toSorted(),
-  ).toEqual(options(help).toSorted());
 });

@@ -110,10 +110,6 @@ export function createAuditProgram(run: Run): Command {
     .command('prove')
     .description('proves that no client role can break an invariant, or shows a row with which it does')
     .option('--mutate', 'also weakens each part of each policy and each right, and says what notices')
-    .option(
-      '--changed <file>',
-      'proves only what depends on what has changed since the run that wrote the file, and writes it',
-    )
     .action((options) => run((database) => prove(database, options)));
   return addExamples(program, examples);
 }

@@ -4,20 +4,18 @@ import { createProgress } from '../../progress.ts';
 import { document, type Row, table } from '../markdown.ts';
 import type { Answer, AuditedDatabase } from '../withAuditedDatabase.ts';
 import { loadProver } from './loadProver.ts';
-import { proveAgain } from './proveAgain.ts';
 import { readOptions } from './readOptions.ts';
 import { weakeningsOf } from './weakenings.ts';
 
 /**
  * `audit prove`: proves `audit.invariants` for every table and view, command and client role.
  *
- * @param options `changed` is a file: what it says of an earlier run is not proven again, unless it depends on what has changed since
  * @returns as findings what is neither proven nor accepted with a reason
  * @throws {StartupError} when a development dependency is missing
  */
 export async function prove(
   { pool }: AuditedDatabase,
-  { mutate: isMutating = false, changed }: { mutate?: boolean; changed?: string } = {},
+  { mutate: isMutating = false }: { mutate?: boolean } = {},
 ): Promise<Answer> {
   const { isOpen, openProver, prove: judge, mutate } = await loadProver();
   const progress = createProgress();
@@ -26,7 +24,7 @@ export async function prove(
   try {
     return await rolledBack(pool, async (client) => {
       const options = { ...(await readOptions(client)), onProgress };
-      const judgements = changed ? await proveAgain(options, changed, prover) : await judge(options, prover);
+      const judgements = await judge(options, prover);
       const answer = report(judgements, judgements.filter(isOpen));
       if (!isMutating) return answer;
       const score = reportMutations(await mutate({ ...options, ...weakeningsOf(client) }, prover));
