@@ -2,10 +2,9 @@ import { rowAccess } from './access.ts';
 import type { Action, Relation } from './catalogue.ts';
 import { compare } from './comparisons.ts';
 import { translate } from './expression.ts';
-import { rowFacts } from './facts.ts';
 import { and, isTrue, nothing, or, type Value } from './logic.ts';
-import { exists } from './problem.ts';
-import { type Environment, emptyScope, isMember, type Row, rowOf } from './scope.ts';
+import { exists, type Variable } from './problem.ts';
+import { actorIn, type Environment, emptyScope, isMember, type Row, rowOf } from './scope.ts';
 import { cast, deny } from './values.ts';
 import { baseOf } from './views.ts';
 
@@ -55,26 +54,24 @@ function byAction(
       ),
     );
   // What is not known of these rows may be another for each.
-  const within = { ...env, variables: [...env.variables, from, to] };
-  const isThere = and(isMember(parent, from, within), rowFacts(parent, before, within));
+  const within = (...rows: Variable[]) => ({ ...env, variables: [...env.variables, ...rows] });
+  const isThere = isMember(parent, from, env);
   const others = isChain ? { ...parent, actions: parent.actions.filter((one) => one !== action) } : parent;
   const isNear = isChain ? sharedBy(action, old, before, env) : refers(old, before);
   const deleted = () =>
     exists(
       from,
-      and(isThere, isNear, happens(others, { command: 'delete', old: before, updated: before }, within, path)),
+      and(isThere, isNear, happens(others, { command: 'delete', old: before, updated: before }, within(from), path)),
     );
   if (command === 'delete') return deleted();
   const sets = (columns: readonly string[], effect: string) => isSet(relation, columns, effect, old, updated, env);
   const moved = () => {
-    const moves = happens(parent, { command: 'update', old: before, updated: after }, within, path);
+    const moves = happens(parent, { command: 'update', old: before, updated: after }, within(from, to), path);
     const then =
       onUpdate === 'cascade'
         ? and(refers(updated, after), sets(action.columns, 'any'))
         : sets(action.columns, onUpdate);
-    return moves === 'false'
-      ? 'false'
-      : exists(from, exists(to, and(isThere, rowFacts(parent, after, within), isNear, moves, then)));
+    return moves === 'false' ? 'false' : exists(from, exists(to, and(isThere, isNear, moves, then)));
   };
   return or(isGone ? and(deleted(), sets(action.sets, onDelete)) : 'false', isMoved ? moved() : 'false');
 }
@@ -88,13 +85,17 @@ function happens(relation: Relation, change: Change, env: Environment, path: rea
     const using = rowAccess(relation, command, 'using', old, within);
     return command === 'delete' ? using : and(using, rowAccess(relation, command, 'check', updated, within));
   };
+  const isOn = (view: Relation, { name }: Relation) => view.kind === 'view' && baseOf(view, env)?.name === name;
+  const all = [...env.catalogue.relations.values()];
+  const mayThrough = (view: Relation): boolean =>
+    may(view) || all.some((above) => isOn(above, view) && mayThrough(above));
   const commands = may(relation) ? [as(env.actor)] : [];
-  for (const other of env.catalogue.relations.values()) {
+  for (const other of all) {
     const isKin = other.parents.includes(relation.name) || relation.parents.includes(other.name);
-    const isView = other.kind === 'view' && baseOf(other, env)?.name === relation.name;
-    if (!(isKin || isView) || !may(other)) continue;
+    const isView = isOn(other, relation);
+    if (!(isKin ? may(other) : isView && mayThrough(other))) continue;
     if (isKin) deny(`${command} of ${other.name}, which has rows of ${relation.name}`, env);
-    else commands.push(as(other.isInvoker ? env.actor : other.owner));
+    else commands.push(as(actorIn(other, env)));
   }
   return or(...commands, byActions(relation, change, env, path));
 }

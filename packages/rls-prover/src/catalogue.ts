@@ -12,7 +12,7 @@ export type Catalogue = {
   roles: ReadonlyMap<string, Role>;
   /** PostgreSQL's own functions: the most volatile overload, and the type by number of arguments. */
   builtins: ReadonlyMap<string, Builtin>;
-  /** Types whose equality is identity, by the family within which they are compared. */
+  /** Types whose equality is identity, by the family within which they are compared; no text where a collation takes different texts for equal. */
   families: ReadonlyMap<string, string>;
   /** Names of the database's operators, but of those in C on types of their own, as extensions bring them; for {@link mayBeOwn}. */
   operators: ReadonlySet<string>;
@@ -28,10 +28,10 @@ export type Catalogue = {
   checkedTypes: ReadonlySet<string>;
   /** Functions of casts that PostgreSQL makes where none is written. */
   implicitCasts: ReadonlySet<string>;
-  /** Composite types, which are null when their parts are. */
-  composites: ReadonlySet<string>;
-  /** Whether there is a collation that takes different texts for equal. */
-  hasOwnOrders: boolean;
+  /** Types that have no parts: a composite is null when its parts are. */
+  simpleTypes: ReadonlySet<string>;
+  /** Types of the database's own that have the name of one of PostgreSQL's; for {@link mayBeOwn}. */
+  ownTypes: ReadonlySet<string>;
 };
 
 /**
@@ -51,16 +51,12 @@ export const isPinned = ({ settings }: Routine): boolean => settings.some((setti
 
 export const pinnedPath = /^search_path=(pg_catalog(, pg_temp)?|"")?$/;
 
-/** The suffix of the names of types whose collation takes different texts for equal. */
-export const ownOrder = ' of its own order';
-
 export type Relation = {
   name: string;
   kind: 'table' | 'partition' | 'view' | 'materialized view' | 'foreign table';
   owner: string;
   rowSecurity: 'off' | 'on, not forced' | 'forced' | null;
   columns: readonly Column[];
-  checks: readonly string[];
   foreignKeys: readonly ForeignKey[];
   /** The actions of its foreign keys, when a row that one of its rows refers to is deleted or gets another key. */
   actions: readonly Action[];

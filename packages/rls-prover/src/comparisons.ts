@@ -50,7 +50,6 @@ export function compare(operator: string, first: Value, second: Value, env: Envi
   const comparison = comparisons[operator];
   if (a && b && comparison && family && (/^(=|<>)$/.test(operator) || orders.has(family)))
     return boolean(comparison(a.value, b.value), or(a.isNull, b.isNull));
-  if (env.isFact && !a) return open(`operator ${operator}`, env);
   const isComparison = comparison !== undefined || /LIKE|~/.test(operator) || ['&&', '@>', '<@'].includes(operator);
   const known = env.catalogue.results.get(`${operator} ${first.type}`);
   const isTyped = second.type === 'unknown' && known?.right != null;

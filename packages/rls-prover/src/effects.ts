@@ -157,8 +157,8 @@ const isKnownTable = (path: string, { paths }: Catalogue): boolean => {
 };
 
 function isKnown(name: string, catalogue: Catalogue, isPinned: boolean): boolean {
-  // A literal name that is no claim's, and of no setting of PostgreSQL's but a time limit.
-  const [, given] = /^set_config\((\w+\.\w+|\w+_timeout)\)$/.exec(name) ?? [];
+  // A literal name, which has no case, that is no claim's, and of no setting of PostgreSQL's but a time limit.
+  const [, given] = /^set_config\(((?!plpgsql)\w+\.\w+|\w+_timeout)\)$/.exec(name.toLowerCase()) ?? [];
   if (given && catalogue.settings.size > 0 && !mayBeOwn(catalogue.ownNames, 'set_config', isPinned))
     return !catalogue.settings.has(given);
   const plain = name.replace(/^pg_catalog\./, '');

@@ -21,5 +21,5 @@ export const createEnvironment = (
     world: { name: 'this' },
     depth: 0,
   },
-  ...{ variables: [], asked: [], reads: [], source, isFact: false, isImmutable: false, isPinned: true },
+  ...{ variables: [], asked: [], reads: [], source, isImmutable: false, isPinned: true },
 });

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto';
-import { isOwnOperator } from './catalogue.ts';
+import { isOwnOperator, mayBeOwn } from './catalogue.ts';
 import { compare, distinct, equality } from './comparisons.ts';
 import { findUnknown } from './constructs.ts';
 import {
@@ -19,8 +18,9 @@ import {
   type Scalar,
   type Value,
 } from './logic.ts';
+import { pathOf } from './names.ts';
 import type { Node } from './parse.ts';
-import { forAll, type Variable } from './problem.ts';
+import { forAll } from './problem.ts';
 import { type Environment, findColumn, findParameter, type Row, type Scope } from './scope.ts';
 import {
   apply,
@@ -49,7 +49,8 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
   if ('A_Const' in node) return translateConstant(node.A_Const, env);
   if ('ColumnRef' in node) {
     const path = (node.ColumnRef.fields ?? []).map(nameOf);
-    return findColumn(scope, path) ?? deny(`column ${path.join('.')}`, env);
+    // With a schema before it, a table's name is none of an alias.
+    return (path.length > 2 ? undefined : findColumn(scope, path)) ?? deny(`column ${path.join('.')}`, env);
   }
   if ('ParamRef' in node) {
     return findParameter(scope, `$${node.ParamRef.number}`) ?? open(`parameter $${node.ParamRef.number}`, env);
@@ -63,8 +64,9 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
   if ('NullTest' in node && node.NullTest.arg) {
     const value = translate(node.NullTest.arg, scope, env);
     // No operator of PostgreSQL's yields a composite.
-    const isOpen = value.type === '' && !('A_Expr' in node.NullTest.arg);
-    if (isOpen || env.catalogue.composites.has(value.type)) return deny('is null of a composite', env, 'bool');
+    const isSimple = value.type === '' ? 'A_Expr' in node.NullTest.arg : env.catalogue.simpleTypes.has(value.type);
+    if (!isSimple && value.kind === 'scalar' && value.type !== 'unknown')
+      return deny('is null of a composite', env, 'bool');
     return boolean(node.NullTest.nulltesttype === 'IS_NULL' ? value.isNull : not(value.isNull));
   }
   if ('BooleanTest' in node && node.BooleanTest.arg) {
@@ -76,13 +78,7 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
     const test = tests[node.BooleanTest.booltesttype as keyof typeof tests];
     return test === undefined ? open('a test', env, 'bool') : boolean(test);
   }
-  if ('TypeCast' in node && node.TypeCast.arg) {
-    const { names = [], arrayBounds, typmods } = node.TypeCast.typeName ?? {};
-    const path = names.map(nameOf).filter((name) => name !== 'pg_catalog');
-    const type = path.join('.') + (arrayBounds ? '[]' : '');
-    const value = translate(node.TypeCast.arg, scope, env);
-    return typmods ? open(`a cast to ${type} of a length`, env, type) : cast(value, type, env);
-  }
+  if ('TypeCast' in node && node.TypeCast.arg) return translateCast(node.TypeCast, scope, env);
   if ('CoalesceExpr' in node) {
     const values = scalars((node.CoalesceExpr.args ?? []).map((part) => translate(part, scope, env)));
     const same = values && unified(values, env);
@@ -93,7 +89,8 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
   if ('SQLValueFunction' in node) {
     if (/^SVFOP_(CURRENT_)?(USER|ROLE)$/.test(node.SQLValueFunction.op ?? ''))
       return env.isImmutable ? open('current_user', env, 'name') : literal(env.user, 'name', env);
-    return env.isImmutable ? open('a time', env) : env.problem.applied(node.SQLValueFunction.op ?? '', '', []);
+    // One that is rounded is another time, and a setting of the function decides which day it is.
+    return open('a time', env);
   }
   if ('FuncCall' in node) return env.language.callFunction(node.FuncCall, scope, env);
   if ('SubLink' in node) return translateSubquery(node.SubLink, scope, env);
@@ -119,6 +116,20 @@ export function translateBoolean(node: Node, scope: Scope, env: Environment): Sc
     if (value.type === 'unknown') return asScalar(cast(value, 'bool', env)) ?? open('a literal', env, 'bool');
   }
   return open('a condition', env, 'bool');
+}
+
+function translateCast(
+  { arg, typeName }: Extract<Node, { TypeCast: unknown }>['TypeCast'],
+  scope: Scope,
+  env: Environment,
+): Value {
+  const { names = [], arrayBounds, typmods } = typeName ?? {};
+  const [first] = names.map(nameOf);
+  const type = pathOf(first === 'pg_catalog' ? names.slice(1) : names) + (arrayBounds ? '[]' : '');
+  if (!arg || (names.length === 1 && mayBeOwn(env.catalogue.ownTypes, first ?? '', env.isPinned)))
+    return deny(`the type ${type}, of which there are several,`, env, type);
+  const value = translate(arg, scope, env);
+  return typmods ? open(`a cast to ${type} of a length`, env, type) : cast(value, type, env);
 }
 
 function translateConstant(
@@ -158,7 +169,9 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
   const operator = path.at(-1) ?? '';
   const right = node.rexpr ? translateList(node.rexpr, scope, env) : [];
   const [second] = right;
-  if (isOwnOperator(path.join('.'), env.catalogue, env.isPinned))
+  // `between` and the like compare by operators that they do not name.
+  const meant = [path.join('.'), ...(/BETWEEN/.test(node.kind ?? '') ? ['<=', '>='] : [])];
+  if (meant.some((name) => isOwnOperator(name, env.catalogue, env.isPinned)))
     return deny(`operator ${path.join('.')}`, env, 'bool');
   if (!node.lexpr)
     return second?.kind === 'scalar' ? apply(`prefix ${operator}`, '', [second], env) : open(operator, env);
@@ -253,35 +266,12 @@ function translateSubquery(
 
 /**
  * The value of a query: null without a row, else that of one of its rows.
- * A query of the same rows yields the same value wherever it stands, as a call with the same arguments does.
+ * Which one may be another at each place: a function yields its first row, and the order is not known.
  */
 function someRow(elements: Collection, env: Environment): Scalar {
-  const { problem } = env;
-  const place = '|the value|';
-  const isOne = elements.some((element) => and(not(element.isNull), `(= ${place} ${element.value})`));
-  const variables = env.variables.filter(({ name }) => new RegExp(`\\b${name}\\b`).test(isOne));
-  const hash = createHash('sha256').update(byPlace(isOne, variables)).digest('hex');
-  const value = problem.applied(`a row where ${hash}`, elements.type, variables);
-  problem.assume(
-    forAll(
-      variables,
-      or(
-        value.isNull,
-        isOne.replaceAll(place, () => value.value),
-      ),
-    ),
-  );
+  const { problem, variables } = env;
+  const value = problem.unknown(elements.type, variables);
+  const isOne = elements.some((element) => and(not(element.isNull), `(= ${element.value} ${value.value})`));
+  problem.assume(forAll(variables, or(value.isNull, isOne)));
   return value;
-}
-
-/** A formula with its variables named by where they stand, so that it is the same for the same rows. */
-function byPlace(formula: string, variables: readonly Variable[]): string {
-  const places = new Map(variables.map(({ name }, index) => [name, `outer ${index}`]));
-  // Names between bars are those of columns and the like.
-  return formula.replaceAll(/\|[^|]*\||\bv\d+\b/g, (name) => {
-    if (name.startsWith('|')) return name;
-    const place = places.get(name) ?? `inner ${places.size}`;
-    places.set(name, place);
-    return place;
-  });
 }

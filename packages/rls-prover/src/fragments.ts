@@ -1,17 +1,18 @@
-import { ownOrder } from './catalogue.ts';
+/** A part of a name, in quotes if it has a dot, so that no name is read as another one. */
+const part = (name: string) => `case when ${name} ~ '[."]' then to_json(${name}::text)::text else ${name} end`;
 
-/** The name of a type; a domain is compared as what it is made of, and a text by its collation. */
-export const typeName = (oid: string, collation = 'named.typcollation') => `(
-  select case when element.oid is null
-    then case when ns.nspname = 'pg_catalog' then '' else ns.nspname || '.' end || base.typname
-    else case when ens.nspname = 'pg_catalog' then '' else ens.nspname || '.' end || element.typname || '[]' end
-    || case when exists (select from pg_collation l where l.oid = ${collation} and not l.collisdeterministic) then '${ownOrder}' else '' end
-  from pg_type named
-  join pg_type base on base.oid = case when named.typtype = 'd' then named.typbasetype else named.oid end
-  join pg_namespace ns on ns.oid = base.typnamespace
+/** The name of a type; a domain is compared as what it is made of, at any depth. */
+export const typeName = (oid: string) => `(
+  with recursive made (oid, typbasetype, typtype, typname, typnamespace, typelem, typcategory) as (
+    select named.oid, typbasetype, typtype, typname, typnamespace, typelem, typcategory from pg_type named where named.oid = ${oid}
+    union all
+    select b.oid, b.typbasetype, b.typtype, b.typname, b.typnamespace, b.typelem, b.typcategory from made join pg_type b on made.typtype = 'd' and b.oid = made.typbasetype)
+  select case when ns.nspname = 'pg_catalog' then '' else ${part('ns.nspname')} || '.' end
+    || case when element.oid is null then ${part('base.typname')} else ${part('element.typname')} || '[]' end
+  from made base
   left join pg_type element on element.oid = base.typelem and base.typcategory = 'A'
-  left join pg_namespace ens on ens.oid = element.typnamespace
-  where named.oid = ${oid})`;
+  join pg_namespace ns on ns.oid = coalesce(element.typnamespace, base.typnamespace)
+  where base.typtype <> 'd')`;
 
 /** The names of those types, each computed once: PostgreSQL's own functions and operators have few types and are many. */
 export const typeNames = (oids: string) =>

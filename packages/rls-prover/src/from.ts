@@ -86,6 +86,10 @@ function bindJoin(
   const { larg, rarg, quals, usingClause, isNatural, jointype, alias } = join;
   if (!larg || !rarg || isNatural || alias)
     return someUnknown('a join', env, (row, within) => then(withRow(scope, anyAlias, row), within));
+  // `using` of several tables, or of an outer join, has a column of neither side.
+  const isSimple = jointype === 'JOIN_INNER' || jointype === 'JOIN_LEFT';
+  if (usingClause && (!isSimple || [larg, rarg].some((side) => !('RangeVar' in side))))
+    return someUnknown('a join by using', env, (row, within) => then(withRow(scope, anyAlias, row), within));
   const before = scope.rows.length;
   const on = (inner: Scope, within: Environment): string => {
     const condition = quals ? isTrue(translateBoolean(quals, inner, within)) : 'true';

@@ -17,15 +17,15 @@ import { apply, cast, deny, maybeNull, open, scalars } from './values.ts';
  * - `select f(…)` of a function that returns a set yields the rows of its body, if that is one query.
  * - The body is ignored if the function has settings of its own other than a search path. It is also ignored if the function is marked
  *   immutable and its body is not, since PostgreSQL may keep the claims of another transaction.
- * - PostgreSQL's own functions, and bodies of another kind, yield the same for the same arguments unless they are volatile. A function that
- *   may read tables may yield something else in another world or for another role.
+ * - PostgreSQL's own immutable functions yield the same for the same arguments, as do a few that depend on the statement's time. Any other function may yield something else at each call:
+ *   its volatility is a label.
  */
 export function callFunction(call: FuncCall, scope: Scope, env: Environment): Value {
   const name = nameOf(call);
 
   const builtin = builtinOf(call, env);
   const args = (call.args ?? []).map((argument) => translate(argument, scope, env));
-  if (call.agg_star || call.agg_filter || call.over || call.agg_distinct) {
+  if (call.agg_star || call.agg_filter || call.over || call.agg_distinct || call.agg_order || call.agg_within_group) {
     return builtin && env.catalogue.builtins.has(builtin) ? open(`call of ${name}`, env) : deny(`call of ${name}`, env);
   }
   return builtin === null ? callRoutine(name, args, env) : callBuiltin(builtin, args, env);
@@ -45,13 +45,20 @@ function callBuiltin(name: string, args: readonly Value[], env: Environment): Va
   const type = builtin?.returns[args.length] ?? '';
   const given = scalars(args);
   const [setting] = given ?? [];
-  if (name === 'current_setting' && setting?.literal !== undefined && !env.isImmutable)
-    return env.problem.applied(`setting ${setting.literal}`, 'text', []);
+  // The name of a setting has no case. One that is no claim may be set by a function meanwhile.
+  const claimed = name === 'current_setting' ? (setting?.literal?.toLowerCase() ?? '') : '';
+  if (env.catalogue.settings.has(claimed) && !env.isImmutable)
+    return env.problem.applied(`setting ${claimed}`, 'text', []);
   if (!builtin || !isHarmless(name, builtin.volatility)) return deny(`call of ${name}`, env, type);
-  if (!given || builtin.isOfRows || builtin.volatility === 'v' || (env.isImmutable && builtin.volatility !== 'i'))
-    return open(`call of ${name}`, env, type);
+  const isSame = builtin.volatility === 'i' || (steady.has(name) && !env.isImmutable);
+  if (!given || builtin.isOfRows || !isSame) return open(`call of ${name}`, env, type);
   return apply(`${name}()`, type, given, env);
 }
+
+/** Stable ones that yield the same within a statement: they depend on its time and on the time zone, which no function may set. */
+const steady = new Set(
+  'now transaction_timestamp statement_timestamp extract date_part date_trunc timezone to_char'.split(' '),
+);
 
 function callRoutine(name: string, args: readonly Value[], env: Environment): Value {
   const overloads = env.catalogue.functions.get(name) ?? [];
@@ -61,9 +68,9 @@ function callRoutine(name: string, args: readonly Value[], env: Environment): Va
   // A definer has a judgement of its own. So it may yield any value.
   const { unknown } = effectsOf(routine, env.catalogue, env.parser);
   if (unknown && !routine.isDefiner) return deny(`call of ${name}: ${unknown}`, env, routine.returns);
-  // A check was true by what the function was then.
-  if (env.depth > deepest || env.isFact) return open(`call of ${name}`, env, routine.returns);
-  return inlined(routine, args, env) ?? called(routine, args, env);
+  if (env.depth > deepest) return open(`call of ${name}`, env, routine.returns);
+  // What it yields may be another at each call: by the rows that it reads, their order, or what its label hides.
+  return inlined(routine, args, env) ?? open(`call of ${routine.name}`, env, routine.returns, scalars(args) ?? []);
 }
 
 function inlined(routine: Routine, args: readonly Value[], env: Environment): Value | null {
@@ -123,7 +130,7 @@ export function setOf(select: SelectStmt, outer: Scope, env: Environment): RowsO
   if (!isOne || routine.language !== 'sql' || routine.volatility === 'v' || routine.isStrict || !isPlain(routine))
     return null;
   if (hasCall(args, (name) => mayBeOfRows(name, env))) return null;
-  if (env.isImmutable || env.isFact || env.catalogue.composites.has(routine.returns)) return null;
+  if (env.isImmutable || !env.catalogue.simpleTypes.has(routine.returns)) return null;
   const body = bodyOf(routine, env);
   if (!body || !('SubLink' in body) || findUnknown(body) || effectsOf(routine, env.catalogue, env.parser).unknown)
     return null;
@@ -159,17 +166,6 @@ function bodyOf({ language, body, source }: Routine, { parser }: Environment): N
     if (error instanceof NotUnderstood || (error instanceof Error && error.name === 'SqlError')) return null;
     throw error;
   }
-}
-
-function called(routine: Routine, args: readonly Value[], env: Environment): Value {
-  const given = scalars(args);
-  const what = `call of ${routine.name}`;
-  if (!given || routine.returnsSet || routine.volatility === 'v' || (env.isImmutable && routine.volatility !== 'i'))
-    return open(what, env, routine.returns, given ?? []);
-  // With its owner's rights and its own search path, it yields the same for every caller.
-  const isOwners = routine.isDefiner && routine.settings.some((setting) => setting.startsWith('search_path='));
-  const who = isOwners ? routine.owner : `${env.actor} ${env.user}`;
-  return apply(`${routine.signature} as ${who} in ${env.world.name}`, routine.returns, given, env);
 }
 
 /** Whether a function may be an aggregate, or yield several rows; one that is not known may. */

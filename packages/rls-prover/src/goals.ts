@@ -89,11 +89,13 @@ export function noteAssigned(relations: Iterable<Relation>, catalogue: Catalogue
       const routine = routines.get(signature);
       return (routine && effectsOf(routine, catalogue, parser).assigned) ?? all;
     };
-    const of = (event: string) => [
+    const of = (...fired: string[]) => [
       ...generated,
-      ...triggers.filter(({ events }) => events.includes(event)).flatMap(by),
+      ...triggers.filter(({ events }) => events.some((event) => fired.includes(event))).flatMap(by),
     ];
-    relation.assigned = { insert: of('insert'), update: of('update') };
+    // An update that moves a row to another partition inserts it there.
+    const isMoved = places.length > 1;
+    relation.assigned = { insert: of('insert'), update: isMoved ? of('update', 'insert') : of('update') };
   }
 }
 

@@ -24,7 +24,7 @@ export function createHashes({ relations, functions, triggers }: Catalogue): (go
     const textOf = (about: unknown, privileges: readonly string[] | undefined) =>
       JSON.stringify([
         about,
-        ...read.map((one) => ({ ...one, ...(one === relation && { privileges }), checks: [], keys: [] })),
+        ...read.map((one) => ({ ...one, ...(one === relation && { privileges }), keys: [] })),
         own,
       ]);
     const memory = relation.definition === null ? ofTables : ofViews;

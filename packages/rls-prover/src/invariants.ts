@@ -131,7 +131,7 @@ export function claimsOf(env: Environment): Row {
       if (name === 'role') return literal(env.user, 'name', env);
       const claim = env.claims.find((one) => one.name === name);
       if (claim === undefined) return undefined;
-      const setting = env.problem.applied(`setting ${claim.setting}`, 'text', []);
+      const setting = env.problem.applied(`setting ${claim.setting.toLowerCase()}`, 'text', []);
       const text: Scalar = {
         ...setting,
         isNull: or(setting.isNull, `(= ${setting.value} ${env.problem.literal('')})`),

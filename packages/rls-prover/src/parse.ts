@@ -126,7 +126,8 @@ function bodyOf(tree: PlPgSql): Body {
         // A cursor for text, or `return query execute`.
         if (Object.keys(value as object).includes('dynquery')) kinds.add('dynexecute');
         written.push(...variablesOf(kind, value as Statement));
-        isOther ||= kind === 'return' && isOtherRow(value as Statement);
+        // A procedure may change its arguments.
+        isOther ||= kind === 'call' || (kind === 'return' && isOtherRow(value as Statement));
       }
       if (name === 'PLpgSQL_expr') {
         const { query, parseMode = 0 } = value as { query: string; parseMode?: number };

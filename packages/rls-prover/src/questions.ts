@@ -3,7 +3,6 @@ import { byActions } from './actions.ts';
 import type { Catalogue, Relation } from './catalogue.ts';
 import { createEnvironment } from './environment.ts';
 import { translateWhole } from './expression.ts';
-import { referenceFacts, rowFacts } from './facts.ts';
 import {
   actingRoles,
   type BoundGoal,
@@ -20,16 +19,7 @@ import { and, isTrue, not, or } from './logic.ts';
 import type { Parser } from './parse.ts';
 import { Problem } from './problem.ts';
 import { forSomeRow } from './rows.ts';
-import {
-  type Environment,
-  emptyScope,
-  everything,
-  isMember,
-  type Row,
-  rowOf,
-  type Scope,
-  withinView,
-} from './scope.ts';
+import { actorIn, type Environment, emptyScope, everything, isMember, rowOf, type Scope, withinView } from './scope.ts';
 import { baseOf, isLeaking } from './views.ts';
 
 /** The database, and the statements about it that are judged. */
@@ -45,23 +35,23 @@ export type Given = {
 /** The question whether a goal can be violated. */
 export type Question = { problem: Problem; formula: string };
 
-/** A goal, as one of the roles of its client, with or without the facts that follow from foreign keys. */
-type Asked = { goal: BoundGoal; invariants: readonly Stated[]; env: Environment; withReferences: boolean };
+/** A goal, as one of the roles of its client. */
+type Asked = { goal: BoundGoal; invariants: readonly Stated[]; env: Environment };
 
 /**
  * A formula that holds when some row breaks the invariant.
  *
- * Sound: if none does, whatever the database holds and a transaction claims, it cannot be satisfied. Rows are any that checks and keys
- * permit. A row of a view is judged by its own columns. The tables' invariant of the same name judges the rows that it is made of. A command
+ * Sound: if none does, whatever the database holds and a transaction claims, it cannot be satisfied. Rows are any: what checks and foreign
+ * keys say of them may be false within the statement that writes them, or under other settings. A row of a view is judged by its own columns. The tables' invariant of the same name judges the rows that it is made of. A command
  * on a view is a command on its table.
  */
-export function questionOf(goal: BoundGoal, given: Given, withReferences = false): Question {
+export function questionOf(goal: BoundGoal, given: Given): Question {
   const { catalogue, invariants } = given;
   const { relation, command, role, invariant } = goal;
   const problem = new Problem();
   const formulas = actingRoles(role, catalogue).flatMap((actor) => {
     const env = createEnvironment(given, problem, actor, relation.name);
-    const asked = { goal, invariants, env, withReferences };
+    const asked = { goal, invariants, env };
     const isDirect = isGranted(relation, command, actor, invariant);
     return [isDirect ? violation(relation, invariant, asked) : 'false', violationByActions(asked)].map((broken) =>
       broken === 'false' ? broken : and(assumedOf(given, env), broken),
@@ -89,21 +79,20 @@ function violation(relation: Relation, invariant: Stated, asked: Asked): string 
     env.problem.denied.add(unknown);
     return 'true';
   }
-  const { old, updated, facts, variable } = rowsOf(relation, asked);
+  const { old, updated, variable } = rowsOf(relation, env);
   const isReading = command !== 'insert';
   const isWriting = command === 'insert' || command === 'update';
   const at = command === 'select' || command === 'update' ? { relation, old: variable.name } : undefined;
   return and(
-    ...(isReading ? [isMember(relation, variable, env), facts(old)] : []),
-    ...(isWriting ? [facts(updated)] : []),
+    ...(isReading ? [isMember(relation, variable, env)] : []),
     ...(isReading && command !== 'truncate' ? [rowAccess(relation, command, 'using', old, env)] : []),
     ...(isWriting ? [rowAccess(relation, command, 'check', updated, env)] : []),
     not(holds(invariant, isReading ? old : updated, isWriting ? updated : old, env, at)),
   );
 }
 
-/** The row before and the row after a command, and what is known of each. */
-function rowsOf(relation: Relation, { env, withReferences }: Asked) {
+/** The row before and the row after a command. */
+function rowsOf(relation: Relation, env: Environment) {
   const sort = env.problem.sort(relation.name);
   const [variable, other] = [
     { name: env.problem.symbol('old', [], sort), sort },
@@ -113,8 +102,6 @@ function rowsOf(relation: Relation, { env, withReferences }: Asked) {
     variable,
     old: rowOf(relation, variable, env.problem),
     updated: rowOf(relation, other, env.problem),
-    facts: (row: Row) =>
-      and(rowFacts(relation, row, env), withReferences ? referenceFacts(relation, row, env) : 'true'),
   };
 }
 
@@ -141,12 +128,12 @@ function violationByActions(asked: Asked): string {
       invariant.columns.some((name) => columns.includes(name) || assigned.update.includes(name)),
   );
   if (actions.length === 0 || (predicates.test(invariant.expression) && command === 'delete')) return 'false';
-  const { old, updated, facts, variable } = rowsOf(relation, asked);
+  const { old, updated, variable } = rowsOf(relation, env);
   const then = command === 'update' ? updated : old;
   const happens = byActions({ ...relation, actions }, { command, old, updated: then }, env);
   if (happens === 'false') return happens;
   return and(
-    ...[isMember(relation, variable, env), facts(old), facts(then), happens],
+    ...[isMember(relation, variable, env), happens],
     not(holds(invariant, old, then, env, { relation, old: variable.name, isByAction: true })),
   );
 }
@@ -176,7 +163,7 @@ function violationThroughView(view: Relation, asked: Asked): string {
     env.problem.denied.add(`${command} on the view ${view.name}`);
     return 'true';
   }
-  const actor = view.isInvoker ? env.actor : view.owner;
+  const actor = actorIn(view, env);
   const isGivenUp = actor !== everything && (base.privileges[`${command} ${actor}`]?.length ?? 1) === 0;
   const invariant = statedFor(base, goal, invariants, env.catalogue);
   return isGivenUp || !invariant ? 'false' : violation(base, invariant, { ...asked, env: { ...env, actor } });

@@ -5,7 +5,7 @@ import type { Options } from './interface.ts';
 import { unquoted } from './names.ts';
 import { relationsStatement } from './relationsStatement.ts';
 
-type Own = { operators: string[]; casts: string[]; implicit: string[]; names: string[]; hasOrders: boolean };
+type Own = { operators: string[]; casts: string[]; implicit: string[]; names: string[]; types: string[] };
 type Question = Pick<Options, 'client' | 'roles' | 'claims' | 'invariants' | 'assumptions'>;
 
 /** Reads it. PostgreSQL's own objects come unqualified, and all others with their schema. */
@@ -26,16 +26,16 @@ export async function readCatalogue(question: Question): Promise<Catalogue> {
     triggers: await read<Trigger>(triggersStatement, ...seen),
     checkedTypes: new Set((await read<{ type: string }>(checkedTypesStatement)).map(({ type }) => type)),
     implicitCasts: new Set(own?.implicit),
-    composites: new Set((await read<{ type: string }>(compositesStatement)).map(({ type }) => type)),
+    simpleTypes: new Set((await read<{ type: string }>(simpleTypesStatement)).map(({ type }) => type)),
+    ownTypes: new Set(own?.types),
     roles: byName(await read<Role>(rolesStatement)),
     builtins: byName(await read<Builtin & { name: string }>(builtinsStatement)),
     families: new Map((await read<{ type: string; family: string }>(familiesStatement)).map((t) => [t.type, t.family])),
     operators: new Set(own?.operators),
     results: new Map((await read<Result & { operator: string }>(resultsStatement)).map((one) => [one.operator, one])),
     casts: new Set(own?.casts),
-    settings: new Set(claims.map(({ setting }) => setting)),
+    settings: new Set(claims.map(({ setting }) => setting.toLowerCase())),
     ownNames: new Set(own?.names),
-    hasOwnOrders: own?.hasOrders ?? true,
   };
   return withRelations(catalogue, await readRelations(question, null));
 }
@@ -84,9 +84,7 @@ const checkedTypesStatement = `
       or exists (select from pg_range r where r.rngsubtype = c.oid and t.oid in (r.rngtypid, r.rngmultitypid)))
   select n.nspname || '.' || t.typname as type from checked join pg_type t using (oid) join pg_namespace n on n.oid = t.typnamespace`;
 
-const compositesStatement = `
-  select ${typeName('t.oid')} as type from pg_type t
-  where t.typtype = 'c' or t.typtype = 'p' or t.typtype = 'd' and exists (select from pg_type b where b.oid = t.typbasetype and b.typtype = 'c')`;
+const simpleTypesStatement = `select ${typeName('t.oid')} as type from pg_type t where t.typtype in ('b', 'e', 'r', 'm') and t.typname <> '_record'`;
 
 const rolesStatement = `
   select r.rolname as name, r.rolsuper or r.rolbypassrls as bypasses,
@@ -139,7 +137,9 @@ const ownStatement = `
       select distinct ${ownName('p.proname', `p.pronamespace = 'pg_catalog'::regnamespace`)} from pg_proc p
       where ${isOwn('p.oid')}
         and exists (select from pg_proc b where not ${isOwn('b.oid')} and b.proname = p.proname)) as names,
-    exists (select from pg_collation where not collisdeterministic) as "hasOrders"`;
+    array(
+      select distinct ${ownName('t.typname', `t.typnamespace = 'pg_catalog'::regnamespace`)} from pg_type t
+      where ${isOwn('t.oid')} and exists (select from pg_type b where not ${isOwn('b.oid')} and b.typname = t.typname)) as types`;
 
 const resultsStatement = `
   with ${typeNames(`select unnest(array[oprleft, oprright, oprresult]) from pg_operator where oprkind = 'b'`)}
@@ -162,5 +162,6 @@ const familiesStatement = `
     end as family
   from pg_type t
   where t.typnamespace = 'pg_catalog'::regnamespace
+      and (t.typcollation = 0 or not exists (select from pg_collation where not collisdeterministic))
       and t.typname in ('bool', 'uuid', 'text', 'varchar', 'name', 'int2', 'int4', 'int8', 'bytea', 'oid', 'date', 'timestamp', 'timestamptz', 'xid8', 'pg_lsn')
     or t.typtype = 'e'`;

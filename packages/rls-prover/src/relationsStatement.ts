@@ -44,12 +44,10 @@ export const relationsStatement = `
         'name', a.attname, 'notNull', a.attnotnull and ${isHeld} and not exists (
           select from pg_constraint k
           where k.conrelid = c.oid and k.contype = 'n' and a.attnum = any (k.conkey) and (not k.convalidated or k.connoinherit)),
-        'type', ${typeName('a.atttypid', 'a.attcollation')}, 'isGenerated', a.attgenerated <> '', 'isIdentity', a.attidentity = 'a',
+        'type', ${typeName('a.atttypid')}, 'isGenerated', a.attgenerated <> '', 'isIdentity', a.attidentity = 'a',
         'default', (select pg_get_expr(d.adbin, d.adrelid) from pg_attrdef d where d.adrelid = c.oid and d.adnum = a.attnum)) order by a.attnum), '[]')
       from pg_attribute a
       where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped) as columns,
-    array(select pg_get_expr(k.conbin, k.conrelid) from pg_constraint k
-      where k.conrelid = c.oid and k.contype = 'c' and k.convalidated and not k.connoinherit and ${isHeld} order by k.conname) as checks,
     (select coalesce(jsonb_agg(jsonb_build_object('columns', ${columnsOf('k.conrelid', 'k.conkey')},
         'references', format('%I.%I', fn.nspname, f.relname), 'referenced', ${columnsOf('k.confrelid', 'k.confkey')}) order by k.conname), '[]')
       from pg_constraint k join pg_class f on f.oid = k.confrelid join pg_namespace fn on fn.oid = f.relnamespace

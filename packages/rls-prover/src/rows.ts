@@ -1,7 +1,6 @@
 import { rowAccess } from './access.ts';
 import type { Relation } from './catalogue.ts';
 import { findUnknown } from './constructs.ts';
-import { rowFacts } from './facts.ts';
 import { and, type Value } from './logic.ts';
 import { exists } from './problem.ts';
 import {
@@ -43,10 +42,7 @@ export function forSomeRow(relation: Relation | string, env: Environment, then: 
   if (!mayRead(relation, env)) return 'false';
   const access = rowAccess(relation, 'select', 'using', row, { ...within, depth: env.depth + 1 });
   if (access === 'false') return 'false';
-  return exists(
-    variable,
-    and(isMember(relation, variable, within), rowFacts(relation, row, within), access, then(row, within)),
-  );
+  return exists(variable, and(isMember(relation, variable, within), access, then(row, within)));
 }
 
 /** A role without the privilege gets an error. */

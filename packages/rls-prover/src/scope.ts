@@ -30,11 +30,6 @@ export type Environment = {
   readonly reads: readonly Read[];
   /** The SQL, as it is shown when a part of it is not understood. */
   readonly source: string;
-  /**
-   * For what is known of a row.
-   * Nothing in it is a reason that a proof fails, and what could be anything is no fact.
-   */
-  readonly isFact: boolean;
   /** Within a function that is marked immutable: PostgreSQL may keep what it once yielded. */
   readonly isImmutable: boolean;
   /** Whether names without a schema are PostgreSQL's own: in what it prints for the prover, and in functions whose search path says so. */
@@ -94,11 +89,15 @@ export function rowOf(relation: Relation, variable: Variable, problem: Problem):
 /** The scope of an expression about a row of a table, by the table's name or without it. */
 export const scopeOf = ({ name }: Relation, row: Row): Scope => ({ rows: [[partsOf(name).at(-1) ?? '', row]] });
 
-/** Within a view, which reads with the rights of its owner unless it runs as its invoker. */
-export const withinView = ({ name, isInvoker, owner }: Relation, env: Environment): Environment => ({
+/** With whose rights a view reads: its owner's, or those of the current user, also below a view of another owner. */
+export const actorIn = ({ isInvoker, owner }: Relation, { actor, user }: Environment): string =>
+  !isInvoker ? owner : actor === everything ? everything : user;
+
+/** Within a view. */
+export const withinView = (view: Relation, env: Environment): Environment => ({
   ...env,
-  actor: isInvoker ? env.actor : owner,
-  source: name,
+  actor: actorIn(view, env),
+  source: view.name,
   depth: env.depth + 1,
 });
 

@@ -1,41 +1,32 @@
-import { ownOrder } from './catalogue.ts';
 import { and, boolean, type Collection, choose, nothing, or, type Scalar, type Value } from './logic.ts';
-import { NotUnderstood } from './parse.ts';
 import { exists, type Variable } from './problem.ts';
 import type { Environment } from './scope.ts';
 
 /** A value of which nothing is known, and that may be another for each row. */
 export function open(what: string, env: Environment, type = '', args: readonly Scalar[] = []): Scalar {
-  if (env.isFact) throw new NotUnderstood(what);
-
   env.problem.unknowns.add(`${what} in ${env.source}`);
   return env.problem.unknown(type, [...env.variables, ...args.flatMap(asArguments)]);
 }
 
 /** A value that is not understood: the judgement is unproven, whatever the value is. */
 export function deny(what: string, env: Environment, type = ''): Scalar {
-  if (!env.isFact) env.problem.denied.add(`${what} in ${env.source}`);
+  env.problem.denied.add(`${what} in ${env.source}`);
   return open(what, env, type);
 }
 
 /** The same for the same arguments, and else of which nothing is known. */
 export function apply(name: string, type: string, args: readonly Scalar[], env: Environment): Scalar {
   // A key of JSON is hardly the reason that a proof fails: who asks for it again gets the same.
-  if (!env.isFact && !/^operator ->>? /.test(name)) env.problem.unknowns.add(`${name} in ${env.source}`);
+  if (!/^operator ->>? /.test(name)) env.problem.unknowns.add(`${name} in ${env.source}`);
+  // Of the same texts it may yield something else by another collation.
+  if (
+    args.some((argument) => env.catalogue.families.get(argument.type) === 'text') &&
+    !/^operator (->>?|@>|\?) /.test(name)
+  )
+    return open(name, env, type, args);
   // A number stands for another value in each type.
   const types = args.map((argument) => argument.type || '?').join(', ');
-  return env.problem.applied(`${name} of ${types}`, collated(type, args, env), args.flatMap(asArguments));
-}
-
-/**
- * The type of a text that is made of others.
- * It has their collation, which may take different texts for equal.
- */
-function collated(type: string, args: readonly Scalar[], { catalogue }: Environment): string {
-  const isOrdered = args.some(
-    (argument) => argument.type.endsWith(ownOrder) || (argument.type === '' && catalogue.hasOwnOrders),
-  );
-  return isOrdered && catalogue.families.get(type) === 'text' ? type + ownOrder : type;
+  return env.problem.applied(`${name} of ${types}`, type, args.flatMap(asArguments));
 }
 
 const asArguments = ({ isNull, value, type }: Scalar): Variable[] => [
@@ -76,16 +67,16 @@ export function cast(value: Value, type: string, env: Environment): Value {
   const [from, to] = [env.catalogue.families.get(value.type), env.catalogue.families.get(type)];
   // A name is cut to 63 bytes. An integer that does not fit is an error.
   if (from !== undefined && from === to && type !== 'name') return { ...value, type };
-  if (env.isFact && /date|time/.test(value.type + type)) return open('a cast that settings decide about', env);
   // An empty text is none of these types. The cast is an error, and what comes after an error is left open.
   const isEmpty =
     from === 'text' && neverEmpty.has(to ?? type) ? `(= ${value.value} ${env.problem.literal('')})` : 'false';
-  // Immutable or stable, and null of null.
+  // Immutable or stable, and null of null; JSON has a null of its own.
+  const made = env.problem.applied(`cast ${value.type} to ${type}`, type, [
+    { name: value.value, sort: value.type === 'bool' ? 'Bool' : 'Int' },
+  ]);
   return {
-    ...env.problem.applied(`cast ${value.type} to ${type}`, collated(type, [value], env), [
-      { name: value.value, sort: value.type === 'bool' ? 'Bool' : 'Int' },
-    ]),
-    isNull: or(value.isNull, isEmpty),
+    ...made,
+    isNull: or(value.isNull, isEmpty, from === undefined ? made.isNull : 'false'),
   };
 }
 
