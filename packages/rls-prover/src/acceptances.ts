@@ -47,7 +47,7 @@ const isSame = (
   acceptance: Acceptance | undefined,
 ): boolean =>
   acceptance !== undefined &&
-  (acceptance.hash === hash || (acceptance.hash === null && !/^(call|trigger)$/.test(command)));
+  (acceptance.hash !== null ? acceptance.hash === hash : !/^(call|trigger|run)$/.test(command));
 
 /** The name by which a judgement is accepted. */
 const nameOf = ({ invariant, relation, command, role }: Goal): string =>

@@ -2,14 +2,16 @@ import type { Catalogue, Routine, Trigger } from './catalogue.ts';
 import { effectsOf } from './effects.ts';
 import type { Goal } from './interface.ts';
 import type { Parser } from './parse.ts';
+import { problemAt } from './places.ts';
 
 /** A way to rows, policies or claims on which no policy decides. It is accepted by the hash of the function. */
-export type Beside = Goal & { why: string; hash: string; about: Pick<Goal, 'relation' | 'role'> };
+export type Beside = Goal & { why: string; hash: string | null; about: Pick<Goal, 'relation' | 'role'> };
 
 /**
  * Checks the functions on which the proofs rest.
  *
  * - Claims and roles are constants of the transaction: no function that a client may call, or that a trigger calls, sets one or runs text.
+ *   Nor does a rule, a default, a check, an index, a condition of a trigger, a policy or a view.
  * - A trigger with its owner's rights does what the reason for accepting it says.
  * - A trigger with the caller's rights does nothing that the caller could not do, unless a foreign key's action fires it.
  */
@@ -20,6 +22,12 @@ export function readBeside(catalogue: Catalogue, parser: Parser): Beside[] {
       !isTrigger && callers.length > 0 && (source !== null || language !== 'internal'),
   );
   return [
+    ...catalogue.places.flatMap((place) => {
+      const problem = problemAt(place, catalogue, parser);
+      const named = { relation: place.name, role: 'everybody' };
+      const why = `not understood: ${problem}`;
+      return problem === null ? [] : [{ ...named, invariant: 'claims', command: 'run', why, hash: null, about: named }];
+    }),
     ...called.flatMap((routine) => {
       const { unknown, place } = effectsOf(routine, catalogue, parser);
       // A function that its callers may call directly has a judgement of its own.

@@ -1,3 +1,5 @@
+import type { Place } from './places.ts';
+
 /**
  * The part of PostgreSQL's catalogue that decides about access.
  * Names of types are canonical: `uuid`, `text[]`, `app_public.kind`.
@@ -9,6 +11,7 @@ export type Catalogue = {
   paths: ReadonlyMap<string, Relation>;
   functions: ReadonlyMap<string, readonly Routine[]>;
   triggers: readonly Trigger[];
+  places: readonly Place[];
   roles: ReadonlyMap<string, Role>;
   /** PostgreSQL's own functions: the most volatile overload, and the type by number of arguments. */
   builtins: ReadonlyMap<string, Builtin>;

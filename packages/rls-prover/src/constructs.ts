@@ -94,7 +94,7 @@ export const constructs: Readonly<Record<string, Construct>> = {
   subqueries: {
     nodes: { SubLink: 'subLinkType testexpr operName subselect', SelectStmt: query, ResTarget: 'name val indirection' },
     meaning:
-      'Exact: `exists`, `in`, `any`, `all`, `array`, one value, which is the same for the same rows. `limit`, `group by`, `having`, locks and aggregates may leave out any rows and yield any value; ' +
+      'Exact: `exists`, `in`, `any`, `all`, `array`; one value is that of any of the rows, perhaps of another one at each place. `limit`, `group by`, `having`, locks and aggregates may leave out any rows and yield any value; ' +
       '`intersect`, `except`, `values` and recursion yield any rows.',
     source: 'Queries; Functions and Operators, Subquery Expressions',
     example: 'tenant_id in (select u.tenant_id from app.users u where u.tenant_id = app.tenant_id())',

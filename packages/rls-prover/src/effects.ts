@@ -17,7 +17,7 @@ export type Effects = {
 type OwnEffects = Effects & { called: readonly Routine[] };
 
 /** They decide how a query is executed, or how values are written as text, and not what else a function does. */
-const harmlessSettings = new RegExp(
+export const harmlessSettings = new RegExp(
   `^(${[
     'search_path|plan_cache_mode|jit|work_mem|enable_\\w+|statement_timeout|lock_timeout',
     'random_page_cost|cpu_\\w+|from_collapse_limit|join_collapse_limit',

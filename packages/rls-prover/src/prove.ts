@@ -5,7 +5,7 @@ import { openCounterexamples } from './counterexample.ts';
 import { definersOf, judgeDefiner } from './definers.ts';
 import { createEnvironment } from './environment.ts';
 import { goalsOf, inFull, noteAssigned } from './goals.ts';
-import type { Goal, Judgement, Options } from './interface.ts';
+import { type Goal, isOpen, type Judgement, type Options } from './interface.ts';
 import { createJudging, judgeGoal, refuteNothing } from './judgeGoal.ts';
 import { Problem } from './problem.ts';
 import { openProver, type Prover } from './prover.ts';
@@ -51,22 +51,41 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
   const refute = examples ? openCounterexamples(options, examples, given) : refuteNothing;
   const judging = createJudging(given, prover, acceptances, refute);
 
+  const beside = readBeside(catalogue, parser).map(({ about, ...one }) =>
+    acceptances.applied({ ...none, ...one }, about),
+  );
+  for (const routine of definersOf(catalogue))
+    for (const role of routine.callers) beside.push(await judgeDefiner(routine, role, judging));
+  const breaking = beside.find((one) => isOpen(one) && isBreaking(one));
+
   const judgements: Judgement[] = [];
   const goals = goalsOf(catalogue, invariants, isAsked);
   for (const [done, goal] of goals.entries()) {
     onProgress?.(done + 1, goals.length, 'goals');
-    judgements.push(await judgeGoal(goal, judging));
+    judgements.push(undermined(await judgeGoal(goal, judging), breaking));
   }
   for (const right of await readRights(options)) judgements.push({ ...right, ...none });
-  for (const { about, ...one } of readBeside(catalogue, parser))
-    judgements.push(acceptances.applied({ ...none, ...one }, about));
+  judgements.push(...beside);
   for (const broken of assumptions?.broken ?? []) judgements.push({ ...none, ...broken });
-  for (const routine of definersOf(catalogue))
-    for (const role of routine.callers) judgements.push(await judgeDefiner(routine, role, judging));
   // Goals that are not asked use no acceptance.
   if (!isAsked) judgements.push(...acceptances.unused(catalogue).map(unusedAcceptance));
   return judgements;
 }
+
+/** Whether a judgement is about something that may do anything, such as run text or set a claim, and not just show rows. */
+const isBreaking = ({ invariant, command, why }: Judgement) =>
+  invariant === 'claims' || command === 'trigger' || /not understood: |may read or change more/.test(why);
+
+/** A proof rests on claims that are constants, and on rows that only commands change. */
+const undermined = (judgement: Judgement, breaking: Judgement | undefined): Judgement =>
+  breaking && judgement.verdict === 'proven'
+    ? {
+        ...judgement,
+        verdict: 'unproven',
+        isByPrivilege: false,
+        why: `rests on ${breaking.relation}, which ${breaking.why}`,
+      }
+    : judgement;
 
 /** A judgement that is unproven, and that cannot be accepted. */
 const none = {

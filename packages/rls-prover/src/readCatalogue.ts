@@ -3,6 +3,7 @@ import { isOwn, signature, trustedMembers, typeName, typeNames } from './fragmen
 import { functionsStatement, triggersStatement } from './functionsStatements.ts';
 import type { Options } from './interface.ts';
 import { unquoted } from './names.ts';
+import { readPlaces } from './places.ts';
 import { relationsStatement } from './relationsStatement.ts';
 
 type Own = { operators: string[]; casts: string[]; implicit: string[]; names: string[]; types: string[] };
@@ -23,6 +24,7 @@ export async function readCatalogue(question: Question): Promise<Catalogue> {
   const [own] = await read<Own>(ownStatement);
   const catalogue: Omit<Catalogue, 'relations' | 'paths'> = {
     functions,
+    places: await readPlaces(client, question.assumptions?.ignoredSchemas ?? null),
     triggers: await read<Trigger>(triggersStatement, ...seen),
     checkedTypes: new Set((await read<{ type: string }>(checkedTypesStatement)).map(({ type }) => type)),
     implicitCasts: new Set(own?.implicit),
