@@ -66,9 +66,9 @@ export function questionsOfBody(
   const { catalogue, parser, invariants } = given;
 
   const body = selectOf(routine.language, routine.body, routine.source, parser);
-  if (!body || !isPlain(routine)) return 'its body is more than one select';
-  const unknown = findUnknown({ SelectStmt: body }) ?? effectsOf(routine, catalogue, parser).unknown;
+  const unknown = effectsOf(routine, catalogue, parser).unknown ?? (body && findUnknown({ SelectStmt: body }));
   if (unknown) return `not understood: ${unknown}`;
+  if (!body || !isPlain(routine)) return 'its body is more than one select';
   const mayRead = (called: Routine) => {
     const { unknown, reads, writes } = effectsOf(called, catalogue, parser);
     return called.isDefiner || unknown !== null || reads || writes;
