@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { constructs, findUnknown } from '../src/constructs.ts';
+import { createRequire } from 'node:module';
+import { constructs, findUnknown, refusedFields } from '../src/constructs.ts';
 import { loadParser } from '../src/parse.ts';
 import { startProving } from './support.ts';
 
@@ -65,6 +66,19 @@ test.each([
   const [select] = judgements.filter(({ invariant, command }) => `${invariant} ${command}` === 'tenant select');
   expect(select).toMatchObject({ verdict: 'unproven', why: expect.stringMatching(/^not understood: /) });
   expect(select?.why).toContain(name);
+});
+
+test("each field of a construct is understood or refused, by the parser's own list", async () => {
+  const types = await readFile(createRequire(import.meta.url).resolve('@pgsql/types/types.d.ts'), 'utf8');
+  const fieldsOf = (node: string) =>
+    [...(new RegExp(`^export interface ${node} \\{([^}]*)\\}`, 'm').exec(types)?.[1] ?? '').matchAll(/(\w+)\?:/g)]
+      .map(([, field]) => field ?? '')
+      .filter((field) => !/location|list_start|list_end/.test(field));
+
+  for (const [node, names] of Object.values(constructs).flatMap(({ nodes }) => Object.entries(nodes))) {
+    const known = `${names} ${refusedFields[node] ?? ''}`.split(' ').filter((name) => name !== '');
+    expect([node, ...known.toSorted()]).toEqual([node, ...fieldsOf(node).toSorted()]);
+  }
 });
 
 test('a field or node that is not in the table is no part of a construct', async () => {
