@@ -1,5 +1,5 @@
 --! Previous: sha1:1e3e78d03e8a42b9768ef94a76fcac91e959284b
---! Hash: sha1:1e9cdf7651fd613347c584c5fba1406b9687a5ae
+--! Hash: sha1:d2e0b1b208ef3cd06477c69fb9896c55d904fb28
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -42,7 +42,7 @@ create function audit.called_in(text, is_pinned boolean) returns setof oid
 comment on function audit.called_in(text, boolean) is
   'The functions of the database that a text calls: a call is a name before a parenthesis. A pinned text needs a schema to name one.';
 
--- As rls-prover makes it: of body, language, settings and owner, and those of the functions that the bodies call, at any depth.
+-- Of all that a proof reads of a function: body, defaults, volatility, settings, owner, and those of the functions that the bodies call, at any depth.
 create function audit.hash_of_functions(functions oid[]) returns text
   language sql stable parallel safe set search_path = pg_catalog, pg_temp
   set standard_conforming_strings = on set quote_all_identifiers = off
@@ -62,7 +62,8 @@ create function audit.hash_of_functions(functions oid[]) returns text
   ),
   hashed (own) as (
     select left(encode(sha256(convert_to(concat_ws(chr(10),
-      p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16)
+      p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner),
+      pg_get_function_arguments(p.oid), p.prorettype::regtype, p.proretset, p.provolatile, p.proisstrict, p.proleakproof), 'UTF8')), 'hex'), 16)
     from called join pg_proc p using (oid) join pg_language l on l.oid = p.prolang
   )
   select case count(*) when 0 then null when 1 then max(own)
@@ -122,18 +123,22 @@ create function audit.hash_of(object text, who text) returns text
   language sql stable parallel safe set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
   as $$
   select case
+    when goal[1] = 'trigger' and trigger.oid is not null then left(encode(sha256(convert_to(concat_ws(chr(10),
+      trigger.definition, audit.hash_of_functions(array(select trigger.tgfoid union select audit.called_in(trigger.definition, true)))), 'UTF8')), 'hex'), 16)
     when goal is null or goal[1] in ('call', 'trigger') then audit.hash_of_functions(array(
       select p.oid
       from pg_proc p join pg_namespace n on n.oid = p.pronamespace
       where n.nspname not in ('pg_catalog', 'information_schema')
-        and format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) = coalesce(goal[2], object)
-      union
-      select t.tgfoid
-      from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
-      where goal[1] = 'trigger' and goal[2] = format('%s on %I.%I', t.tgname, n.nspname, c.relname)))
+        and format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) = coalesce(goal[2], object)))
     when to_regclass(goal[2]) is not null and to_regrole(who) is not null then audit.hash_of_goal(goal[2]::regclass, goal[1], who::regrole)
   end
   from (select regexp_match(object, '^.*?: (call|trigger|select|insert|update|delete|truncate) on (.*)$') as goal) as asked
+  -- With its arguments and its condition.
+  left join lateral (
+    select t.oid, t.tgfoid, pg_get_triggerdef(t.oid) as definition
+    from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
+    where goal[1] = 'trigger' and goal[2] = format('%s on %I.%I', t.tgname, n.nspname, c.relname)
+  ) as trigger on true
   $$;
 comment on function audit.hash_of(text, text) is 'A hash of what an acceptance is about: a function, or a goal of a table or view; null of anything else.';
 

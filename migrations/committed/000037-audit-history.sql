@@ -1,5 +1,5 @@
---! Previous: sha1:1e9cdf7651fd613347c584c5fba1406b9687a5ae
---! Hash: sha1:75145fae0adb4f3ba7c1f613b3ae659f019303c3
+--! Previous: sha1:d2e0b1b208ef3cd06477c69fb9896c55d904fb28
+--! Hash: sha1:081da064f0895b594d643c63a075a333c3d69eab
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

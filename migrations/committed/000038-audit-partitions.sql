@@ -1,5 +1,5 @@
---! Previous: sha1:75145fae0adb4f3ba7c1f613b3ae659f019303c3
---! Hash: sha1:4d8d94e13fc01a45c4bab5fb5bb0c77af75bb780
+--! Previous: sha1:081da064f0895b594d643c63a075a333c3d69eab
+--! Hash: sha1:47fdbaebcb18dfd1ea9f22364a525eff233828a2
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:4d8d94e13fc01a45c4bab5fb5bb0c77af75bb780
---! Hash: sha1:e852d60c4872322472b6f3138ab2c54e4fac8c39
+--! Previous: sha1:47fdbaebcb18dfd1ea9f22364a525eff233828a2
+--! Hash: sha1:7487ef2127a1acd00230b2110c9ae92282ab5f57
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

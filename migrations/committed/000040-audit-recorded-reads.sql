@@ -1,5 +1,5 @@
---! Previous: sha1:e852d60c4872322472b6f3138ab2c54e4fac8c39
---! Hash: sha1:0b9b6361763b83e24fd32d5501227a2bccc6bc41
+--! Previous: sha1:7487ef2127a1acd00230b2110c9ae92282ab5f57
+--! Hash: sha1:1e5d58f3d050ab8cf68cc3bf605d0ae24819035f
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:0b9b6361763b83e24fd32d5501227a2bccc6bc41
---! Hash: sha1:3de1cc71390e8d4253fa39431b74b7ae952060ed
+--! Previous: sha1:1e5d58f3d050ab8cf68cc3bf605d0ae24819035f
+--! Hash: sha1:6c66830ce101318b0fe7e0c14930f6b9fc35ba26
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:3de1cc71390e8d4253fa39431b74b7ae952060ed
---! Hash: sha1:f14b7f284b679caa6a80c7e137a2b0f5bd2923ea
+--! Previous: sha1:6c66830ce101318b0fe7e0c14930f6b9fc35ba26
+--! Hash: sha1:a28021a4c023bd84a80d4dd872c7b3e8b7889f71
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

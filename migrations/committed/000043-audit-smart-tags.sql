@@ -1,5 +1,5 @@
---! Previous: sha1:f14b7f284b679caa6a80c7e137a2b0f5bd2923ea
---! Hash: sha1:3e125fae29f607ea2903c926a5aa82f8d474f460
+--! Previous: sha1:a28021a4c023bd84a80d4dd872c7b3e8b7889f71
+--! Hash: sha1:227fe5627acb5628411c373ae2f40b5168bb1eef
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:3e125fae29f607ea2903c926a5aa82f8d474f460
---! Hash: sha1:a4532882a82a7a207f6c893d2eb2885ae786db02
+--! Previous: sha1:227fe5627acb5628411c373ae2f40b5168bb1eef
+--! Hash: sha1:e7ce9e45e6fc3a88e312ca8e68fd993dc0a31c7e
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

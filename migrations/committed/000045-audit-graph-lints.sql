@@ -1,5 +1,5 @@
---! Previous: sha1:a4532882a82a7a207f6c893d2eb2885ae786db02
---! Hash: sha1:6c1b9e3597ed0d5dffdcf92b43950929802c0927
+--! Previous: sha1:e7ce9e45e6fc3a88e312ca8e68fd993dc0a31c7e
+--! Hash: sha1:c357d2c347f8b23a4a26e30f648419109ff55bf3
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

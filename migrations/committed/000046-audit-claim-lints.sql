@@ -1,5 +1,5 @@
---! Previous: sha1:6c1b9e3597ed0d5dffdcf92b43950929802c0927
---! Hash: sha1:46867875525f27050a1751e104d8214430d011c5
+--! Previous: sha1:c357d2c347f8b23a4a26e30f648419109ff55bf3
+--! Hash: sha1:23b77a5cf803d647f56205dc1a0d88c45a130331
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

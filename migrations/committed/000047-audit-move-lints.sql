@@ -1,5 +1,5 @@
---! Previous: sha1:46867875525f27050a1751e104d8214430d011c5
---! Hash: sha1:22402df3dcff682ae8803f8292f73b3d4b1de8e8
+--! Previous: sha1:23b77a5cf803d647f56205dc1a0d88c45a130331
+--! Hash: sha1:e160ccab5bb6c76906af830a4fb4e0d03bf3e06d
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:22402df3dcff682ae8803f8292f73b3d4b1de8e8
---! Hash: sha1:47ebbfc0d1c37308d5c34edcaed3c62d746f1222
+--! Previous: sha1:e160ccab5bb6c76906af830a4fb4e0d03bf3e06d
+--! Hash: sha1:a53365def7884cc6d972b5712e796309854c29c1
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

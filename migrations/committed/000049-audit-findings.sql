@@ -1,5 +1,5 @@
---! Previous: sha1:47ebbfc0d1c37308d5c34edcaed3c62d746f1222
---! Hash: sha1:c86087529bf00d872f245165e1e59778a400b8aa
+--! Previous: sha1:a53365def7884cc6d972b5712e796309854c29c1
+--! Hash: sha1:41fbbbcb4f529c1d94d3b75c9e881b58797df80c
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:c86087529bf00d872f245165e1e59778a400b8aa
---! Hash: sha1:38f0867669b760b82bd1f5aa4c61e36122c2115b
+--! Previous: sha1:41fbbbcb4f529c1d94d3b75c9e881b58797df80c
+--! Hash: sha1:3fdf5819cf4d0f084dc94cf082c59378a4c00fc6
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:38f0867669b760b82bd1f5aa4c61e36122c2115b
---! Hash: sha1:292a7196a51cd0352aac14739975bbe5cd976189
+--! Previous: sha1:3fdf5819cf4d0f084dc94cf082c59378a4c00fc6
+--! Hash: sha1:41e039b5e27f31024b63dc9e83e172e68336d0e8
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

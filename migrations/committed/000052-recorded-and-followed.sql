@@ -1,5 +1,5 @@
---! Previous: sha1:292a7196a51cd0352aac14739975bbe5cd976189
---! Hash: sha1:a863c3b124d44e9fcb74672cbbbe5e3d97f92222
+--! Previous: sha1:41e039b5e27f31024b63dc9e83e172e68336d0e8
+--! Hash: sha1:7857b248dcbd93ce7e9fa706735186e46bb78d93
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:a863c3b124d44e9fcb74672cbbbe5e3d97f92222
---! Hash: sha1:4fe5b802aba11690210d9aec0da33c01885252c3
+--! Previous: sha1:7857b248dcbd93ce7e9fa706735186e46bb78d93
+--! Hash: sha1:f15ff4794315a93792e892bd8ef922edb3645ec0
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

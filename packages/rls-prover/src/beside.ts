@@ -4,8 +4,8 @@ import type { Goal } from './interface.ts';
 import type { Parser } from './parse.ts';
 import { problemAt } from './places.ts';
 
-/** A way to rows, policies or claims on which no policy decides. It is accepted by the hash of the function. */
-export type Beside = Goal & { why: string; hash: string | null; about: Pick<Goal, 'relation' | 'role'> };
+/** A way to rows, policies or claims on which no policy decides. */
+export type Beside = Goal & { why: string; about: Pick<Goal, 'relation' | 'role'> };
 
 /**
  * Checks the functions on which the proofs rest.
@@ -26,7 +26,7 @@ export function readBeside(catalogue: Catalogue, parser: Parser): Beside[] {
       const problem = problemAt(place, catalogue, parser);
       const named = { relation: place.name, role: 'everybody' };
       const why = `not understood: ${problem}`;
-      return problem === null ? [] : [{ ...named, invariant: 'claims', command: 'run', why, hash: null, about: named }];
+      return problem === null ? [] : [{ ...named, invariant: 'claims', command: 'run', why, about: named }];
     }),
     ...called.flatMap((routine) => {
       const { unknown, place } = effectsOf(routine, catalogue, parser);
@@ -41,7 +41,7 @@ export function readBeside(catalogue: Catalogue, parser: Parser): Beside[] {
       const named = { relation: routine.signature, role: routine.holder };
       return [
         {
-          ...{ ...named, invariant: 'claims', command: 'call', about: named, hash: routine.hash },
+          ...{ ...named, invariant: 'claims', command: 'call', about: named },
           why: `not understood: ${unknown}`,
         },
       ];
@@ -51,8 +51,8 @@ export function readBeside(catalogue: Catalogue, parser: Parser): Beside[] {
         ({ isDefiner, signature }) =>
           isDefiner && catalogue.triggers.some((trigger) => trigger.signature === signature),
       )
-      .map(({ signature, holder, hash }) => ({
-        ...{ invariant: 'definer', relation: signature, command: 'trigger', role: 'everybody', hash },
+      .map(({ signature, holder }) => ({
+        ...{ invariant: 'definer', relation: signature, command: 'trigger', role: 'everybody' },
         ...{ why: 'runs with the rights of its owner', about: { relation: signature, role: holder || 'nobody' } },
       })),
     ...catalogue.triggers.flatMap((trigger) => {
@@ -66,7 +66,7 @@ function besideOf(trigger: Trigger, routine: Routine, catalogue: Catalogue, pars
   const { unknown } = effectsOf(routine, catalogue, parser);
   const place = trigger.relation === null ? trigger.name : `${trigger.name} on ${trigger.relation}`;
   const of = {
-    ...{ command: 'trigger', hash: routine.hash },
+    command: 'trigger',
     relation: place,
     role: 'everybody',
     about: { relation: place, role: 'everybody' },

@@ -137,8 +137,6 @@ export type Routine = {
   isOfRows: boolean;
   /** A call by its name and this number of arguments can mean nothing else: no defaults, no `variadic`, no results among the parameters. */
   isExact: boolean;
-  /** A hash of what it does: its body, language, settings and owner, and those of the functions that it calls. */
-  hash: string;
   owner: string;
   /** Settings that hold while it runs, such as `search_path=pg_catalog, pg_temp`. */
   settings: string[];

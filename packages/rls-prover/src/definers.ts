@@ -22,8 +22,8 @@ export const definersOf = ({ functions }: Catalogue): Routine[] =>
 
 /** Judges a security definer function for one of the roles that may call it. */
 export async function judgeDefiner(routine: Routine, role: string, judging: Judging): Promise<Judgement> {
-  const { signature: relation, hash, holder } = routine;
-  const named = { invariant: 'definer', relation, command: 'call', role, hash };
+  const { signature: relation, holder } = routine;
+  const named = { invariant: 'definer', relation, command: 'call', role };
   const isAccepted = judging.acceptances.has({ ...named, role: holder });
   const broken = isAccepted ? [] : await brokenByBody(routine, role, judging).catch((error: Error) => [failed(error)]);
   const isProven = !isAccepted && broken.length === 0;

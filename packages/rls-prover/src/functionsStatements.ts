@@ -17,42 +17,6 @@ const partsStatement = `
   union select amproc::oid from pg_amproc union select amhandler::oid from pg_am
   union select conproc::oid from pg_conversion union select prosupport::oid from pg_proc`;
 
-/** A hash of what a function `p` in a language `l` does: its body, language, settings and owner. */
-const ownHash = `left(encode(sha256(convert_to(concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner)), 'UTF8')), 'hex'), 16)`;
-
-/** A name, perhaps with its schema, before a parenthesis. */
-const call = String.raw`(?:("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\.\s*)?("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\(`;
-
-/** A name as the catalogue has it. */
-const folded = (name: string) =>
-  `case when ${name} like '"%' then replace(substr(${name}, 2, length(${name}) - 2), '""', '"') else lower(${name}) end`;
-
-/**
- * Whether names without a schema are PostgreSQL's own in the text of a function `p`: its search path has no other schema, and its text names
- * no path. PostgreSQL never looks for functions and operators among temporary objects.
- */
-const isPinned = `(p.prosrc !~* 'search_path|\\mset\\s+((local|session)\\s+)?schema\\M|\\mreset\\M' and exists (
-  select from unnest(p.proconfig) as setting where setting ~ '^search_path=(pg_catalog(, pg_temp)?|"")?$'))`;
-
-/**
- * Hashes of functions, each with those that its text calls, at any depth: a change of one changes the hashes of its callers.
- * It reads texts and not parse trees, so that a call in a text that is run counts, too, and a database can compute the hash by itself.
- */
-const hashes = `
-  function_text (oid, schema, name, body, is_pinned, hash) as materialized (
-    select p.oid, n.nspname, p.proname, concat_ws(chr(10), p.prosrc, pg_get_function_sqlbody(p.oid)), ${isPinned}, ${ownHash}
-    from pg_proc p join pg_namespace n on n.oid = p.pronamespace join pg_language l on l.oid = p.prolang
-    where n.nspname not in ('pg_catalog', 'information_schema')),
-  calling (caller, callee) as (
-    select distinct f.oid, c.oid from function_text f cross join regexp_matches(f.body, '${call}', 'g') as found (parts)
-    join function_text c on c.name = ${folded('parts[2]')} and case when parts[1] is null then not f.is_pinned else c.schema = ${folded('parts[1]')} end),
-  reached (caller, callee) as (
-    select oid, oid from function_text union select r.caller, c.callee from reached r join calling c on c.caller = r.callee),
-  hash (oid, hash) as (
-    select r.caller, case count(*) when 1 then max(f.hash)
-      else left(encode(sha256(convert_to(string_agg(f.hash, ' ' order by f.hash collate "C"), 'UTF8')), 'hex'), 16) end
-    from reached r join function_text f on f.oid = r.callee group by r.caller)`;
-
 /** The client roles, among `$1`, that may call a function `p`, or that PostgreSQL lets. */
 const callersOf = `array(
   select client from unnest($1::text[]) as client
@@ -61,7 +25,7 @@ const callersOf = `array(
 
 /** Reads functions, aggregates and procedures. */
 export const functionsStatement = `
-  with recursive part (oid) as (${partsStatement}), trusted (oid) as materialized ${trustedMembers}, ${hashes}
+  with part (oid) as (${partsStatement}), trusted (oid) as materialized ${trustedMembers}
   select
     format('%I.%I', n.nspname, p.proname) as name, ${signature} as signature,
     l.lanname as language, p.prosrc as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
@@ -72,7 +36,6 @@ export const functionsStatement = `
       join pg_type t on t.oid = k.type join pg_namespace tn on tn.oid = t.typnamespace) as types,
     p.provariadic = 0 and p.pronargdefaults = 0 and not coalesce(p.proargmodes && '{o,b,v,t}', false) and not exists (
       select from unnest(p.proargtypes::oid[]) as k (type) join pg_type t on t.oid = k.type where t.typtype = 'p') as "isExact",
-    h.hash,
     ${typeName('p.prorettype')} as returns, p.proretset as "returnsSet", p.prosecdef as "isDefiner", p.prokind <> 'f' as "isOfRows", p.proisstrict as "isStrict",
     p.prorettype in ('trigger'::regtype, 'event_trigger'::regtype) as "isTrigger",
     p.prokind = 'f' and l.lanname in ('c', 'internal') and p.oid in (select oid from trusted) and (p.provolatile = 'i' or p.oid in (select oid from part)
@@ -82,7 +45,6 @@ export const functionsStatement = `
   from pg_proc p
   join pg_namespace n on n.oid = p.pronamespace
   join pg_language l on l.oid = p.prolang
-  join hash h on h.oid = p.oid
   where ${isSeen}
   order by 2`;
 

@@ -90,8 +90,6 @@ export type Judgement = Goal & {
   why: string;
   /** Privileges alone decide it, or that no policy lets a row pass. */
   isByPrivilege: boolean;
-  /** A hash of what is judged: another one when a function, a policy or a right changes. `null`: it cannot be accepted. */
-  hash: string | null;
   /** The reason for which it was accepted without a proof. */
   accepted: string | null;
   /** What would mend a violation, where that is known: what policies have to imply, or which right to take away. */
@@ -109,9 +107,9 @@ export type Verdict = 'proven' | 'refuted' | 'unproven';
  * The reason to accept a judgement without a proof.
  * The role of a function is a list of all roles to which it is granted, sorted and joined by `, `. So another grant ends the acceptance.
  * The role of a trigger's function is `nobody` when it is granted to no role, and that of a trigger `everybody`.
- * The hash is that of the judgement when it was accepted: what has changed since is judged anew.
+ * The caller says whether anything has changed that the judgement has read: it is judged anew then.
  */
-export type Acceptance = Goal & { reason: string; hash: string | null };
+export type Acceptance = Goal & { reason: string; hasChanged: boolean };
 
 /** Facts on which the proofs rest, and that PostgreSQL's catalogue does not have. */
 export type Assumptions = {

@@ -5,7 +5,6 @@ import type { Relation } from './catalogue.ts';
 import type { Counterexample } from './counterexample.ts';
 import type { Hints } from './ExampleRows.ts';
 import { type BoundGoal, isPrivileged, predicates } from './goals.ts';
-import { createHashes } from './hashes.ts';
 import type { Judgement } from './interface.ts';
 import { referencesIn } from './names.ts';
 import { TooLarge } from './problem.ts';
@@ -21,7 +20,6 @@ export type Judging = {
   given: Given;
   prover: Prover;
   acceptances: Acceptances;
-  hashOf: (goal: BoundGoal) => string;
   refute: Refute;
 };
 
@@ -30,13 +28,13 @@ export const createJudging = (
   prover: Prover,
   acceptances: Acceptances,
   refute = refuteNothing,
-): Judging => ({ given, prover, acceptances, hashOf: createHashes(given.catalogue), refute });
+): Judging => ({ given, prover, acceptances, refute });
 
 /** Judges a goal by privileges, by the solver, or by a row that shows a violation. */
 export async function judgeGoal(goal: BoundGoal, judging: Judging): Promise<Judgement> {
-  const { acceptances, hashOf, refute } = judging;
+  const { acceptances, refute } = judging;
   const { invariant, relation, command, role } = goal;
-  const named = { invariant: invariant.name, relation: relation.name, command, role, hash: hashOf(goal) };
+  const named = { invariant: invariant.name, relation: relation.name, command, role };
   // A judgement that is accepted needs no counterexample.
   const found = await decide(goal, { ...judging, refute: acceptances.has(named) ? refuteNothing : refute });
   return acceptances.applied({ ...named, counterexample: null, remedy: null, ...found, accepted: null });

@@ -21,8 +21,10 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
   const { client, findLints = async () => [], onProgress } = options;
   const lints = async () => new Set((await findLints()).map((lint) => `lint ${lint}`));
   const original = await readGiven(options, prover);
-  const acceptances = new Acceptances(options.accepted ?? []);
-  const proofs = await watchProofs(original, options, (given) => createJudging(given, prover, acceptances));
+  const { accepted = [] } = options;
+  const proofs = await watchProofs(original, options, (given) =>
+    createJudging(given, prover, new Acceptances(accepted)),
+  );
   const lintsBefore = await lints();
   const mutations: Mutation[] = [];
   const mutants = mutantsOf(original.catalogue, options);
@@ -30,6 +32,8 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
     onProgress?.(done + 1, mutants.length, 'mutants');
     await undone(client, async () => {
       await client.query(mutant.statement);
+      // What is weakened has changed since it was accepted.
+      const acceptances = new Acceptances(accepted.filter(({ relation }) => relation !== mutant.relation.name));
       const judging = createJudging(await givenAfter(mutant), prover, acceptances);
       const byProofs: string[] = [];
       for (const proof of proofs.get(mutant.relation.name) ?? [])

@@ -89,7 +89,7 @@ const undermined = (judgement: Judgement, breaking: Judgement | undefined): Judg
 
 /** A judgement that is unproven, and that cannot be accepted. */
 const none = {
-  ...{ isByPrivilege: false, hash: null, accepted: null, remedy: null, counterexample: null },
+  ...{ isByPrivilege: false, accepted: null, remedy: null, counterexample: null },
   verdict: 'unproven',
 } as const;
 

@@ -40,41 +40,6 @@ function isMissed({ goals }: Violation, judgements: readonly Judgement[]): boole
   return !judgements.some(isOpen) || (about.length > 0 && !about.some(isOpen));
 }
 
-/** The judgements of a schema after a change of it. */
-export type Changed = {
-  isValid: boolean;
-  accepted: number;
-  /** Violations that the change brought, and that a judgement accepted before it covers. */
-  hidden: readonly string[];
-};
-
-/** Judges a schema, accepts what is open, changes the schema and judges it again. */
-export const change = (proving: Proving, { before, after }: { before: Drawn; after: Drawn }): Promise<Changed> =>
-  proving.after('', async (client) => {
-    const none = { isValid: false, accepted: 0, hidden: [] };
-    const first = await undone(client, async () => {
-      if (!(await create(client, proving, before))) return null;
-      const options = optionsOf(proving, before, client);
-      const judgements = await undone(client, () => prove(options, proving.prover));
-      return { judgements, violations: await findViolations(client, proving, before) };
-    });
-    if (!first || !(await create(client, proving, after))) return none;
-
-    const accepted = first.judgements.filter(isOpen).map((one) => ({ ...one, reason: 'For a test.' }));
-    const options = { ...optionsOf(proving, after, client), accepted };
-    const anew = await undone(client, () => prove(options, proving.prover));
-    const violations = await findViolations(client, proving, after);
-    const known = new Set(first.violations.map(lineOf));
-    return {
-      isValid: true,
-      accepted: anew.filter((one) => one.accepted !== null).length,
-      // A change may be possible now since something else no longer forbids it: a key that another table has lost.
-      hidden: violations
-        .filter((one) => /^(set [^;]*; )?select /.test(one.act) && isMissed(one, anew) && !known.has(lineOf(one)))
-        .map(lineOf),
-    };
-  });
-
 const nameOf = ({ invariant, command, relation }: Judgement) => `${invariant}: ${command} on ${relation}`;
 const lineOf = ({ what, act }: Violation) => `${what} | ${act}`;
 

@@ -27,11 +27,3 @@ const drawnOf = ({ callees, table, rights: granted, more }: Parts): Drawn => ({
 });
 
 export const schemas: fc.Arbitrary<Drawn> = parts.map(drawnOf);
-
-/** A schema, and what it becomes when a part of it changes. */
-export const changes: fc.Arbitrary<{ before: Drawn; after: Drawn }> = fc
-  .record({ first: parts, second: parts, changed: fc.constantFrom('callees', 'table', 'rights', 'more') })
-  .map(({ first, second, changed }) => ({
-    before: drawnOf(first),
-    after: drawnOf({ ...first, [changed]: second[changed] }),
-  }));

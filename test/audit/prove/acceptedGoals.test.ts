@@ -14,12 +14,12 @@ const before = `
   create function app_hidden.is_open(text) returns boolean language sql stable as $$ select app_hidden.is_known($1) $$;
   alter policy select_graph_basic on app_public.cards using (app_hidden.is_open(name));
   create view app_public.names with (security_invoker = true) as select name from app_public.cards;
-  grant select on app_public.names to graph_basic`;
+  grant select on app_public.names to graph_basic;`;
 
 /** Whether an acceptance from before the statement is one of what is there after it. */
-const isKept = (goal: string, role: string, statement: string) =>
+const isKept = (goal: string, role: string, statement: string, first = '') =>
   rolledBack(database.owner, async (client) => {
-    await client.query(before);
+    await client.query(before + first);
     await client.query('insert into audit.accepted values ($1, $2, $3, $4)', ['invariant', goal, role, 'For a test.']);
     await client.query(statement);
     const { rows } = await client.query<{ isKept: boolean; hash: string }>(
@@ -53,6 +53,11 @@ test.each([
     'a function that it calls',
     `create or replace function app_hidden.is_known(text) returns boolean language sql stable as 'select true'`,
   ],
+  ['the volatility of a function', 'alter function app_hidden.is_known(text) immutable'],
+  [
+    'the default of a parameter',
+    `drop function app_hidden.is_known(text) cascade; create function app_hidden.is_known(text default 'x') returns boolean language sql stable as $$ select $1 is null $$`,
+  ],
   ['the owner of a function', 'alter function app_hidden.is_known(text) owner to graph_helper'],
 ])('does not outlive a change of %s', async (_what, statement) => {
   expect(await reading(statement)).toBe(false);
@@ -67,6 +72,18 @@ test('does not outlive a change of a trigger that the command fires', async () =
   expect(await deleting(trigger('delete'))).toBe(false);
   expect(await deleting(trigger('insert or delete'))).toBe(false);
   expect(await deleting(trigger('insert'))).toBe(true);
+});
+
+test('of a trigger does not outlive a change of its arguments or its condition', async () => {
+  const trigger = (more: string) =>
+    `create or replace trigger act before delete on app_public.cards for each row ${more};`;
+  const first = `create function app_hidden.act() returns trigger language plpgsql as $$ begin return old; end $$; ${trigger('execute function app_hidden.act()')}`;
+  const isKeptAfter = (statement: string) =>
+    isKept('claims: trigger on act on app_public.cards', 'everybody', statement, first);
+
+  expect(await isKeptAfter('select')).toBe(true);
+  expect(await isKeptAfter(trigger(`execute function app_hidden.act('x')`))).toBe(false);
+  expect(await isKeptAfter(trigger('when (old.name is null) execute function app_hidden.act()'))).toBe(false);
 });
 
 test('does not outlive a change of the query of a view', async () => {

@@ -33,8 +33,7 @@ export async function readInvariants(client: ClientBase): Promise<Required<Invar
 
 /**
  * The rows of `audit.accepted` that are for the prover.
- * A function is accepted with its hash, and for its calls, or for the triggers that call it.
- * For a goal of a table or view, the database makes a hash of its own. The prover cannot compare it, and gets null while it is the same.
+ * A function is accepted for its calls, or for the triggers that call it. The database has noted a hash of all that the judgement read.
  */
 async function readAccepted(client: ClientBase): Promise<Acceptance[]> {
   const { rows } = await client.query<{
@@ -42,22 +41,19 @@ async function readAccepted(client: ClientBase): Promise<Acceptance[]> {
     object: string;
     who: string;
     reason: string;
-    hash: string | null;
+    has_changed: boolean;
     is_trigger: boolean;
   }>(
     `select a.kind, a.object, a.who, a.reason,
-       case
-         when a.object !~ ': (select|insert|update|delete|truncate) on ' then a.hash
-         when a.hash is distinct from audit.hash_of(a.object, a.who) then coalesce(a.hash, 'none')
-       end as hash,
+       a.hash is null or a.hash is distinct from audit.hash_of(a.object, a.who) as has_changed,
        coalesce((select p.prorettype = 'trigger'::regtype from audit.functions f join pg_proc p on p.oid = f.function where f.name = a.object), false) as is_trigger
      from audit.accepted a where a.kind in ('invariant', 'definer')`,
   );
-  return rows.flatMap(({ kind, object, who: role, reason, hash, is_trigger: isTrigger }) => {
+  return rows.flatMap(({ kind, object, who: role, reason, has_changed: hasChanged, is_trigger: isTrigger }) => {
     if (kind === 'definer')
-      return [{ invariant: kind, relation: object, command: isTrigger ? 'trigger' : 'call', role, reason, hash }];
+      return [{ invariant: kind, relation: object, command: isTrigger ? 'trigger' : 'call', role, reason, hasChanged }];
     const [, invariant, command, relation] = /^(.*?): (\w+) on (.*)$/s.exec(object) ?? [];
-    return invariant && command && relation ? [{ invariant, relation, command, role, reason, hash }] : [];
+    return invariant && command && relation ? [{ invariant, relation, command, role, reason, hasChanged }] : [];
   });
 }
 
