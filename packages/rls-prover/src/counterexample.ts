@@ -1,5 +1,6 @@
 import { DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
-import type { Column, Relation } from './catalogue.ts';
+import { refuteCall } from './calls.ts';
+import type { Column, Relation, Routine } from './catalogue.ts';
 import { type Actor, conditionOf, ExampleRows, type Hints, type Json, literalOf } from './ExampleRows.ts';
 import { actingRoles, type BoundGoal, predicates } from './goals.ts';
 import type { Examples, Options } from './interface.ts';
@@ -52,7 +53,10 @@ export function openCounterexamples(options: Pick<Options, 'client' | 'claims'>,
     return null;
   }
 
-  return refute;
+  return {
+    refute,
+    refuteCall: (routine: Routine, role: string) => refuteCall(rows, routine, role, examples, given),
+  };
 }
 
 /** A goal may take this part of the time for all. */

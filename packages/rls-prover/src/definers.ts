@@ -30,9 +30,12 @@ export async function judgeDefiner(routine: Routine, role: string, judging: Judg
   const why = isProven
     ? 'by its body, for all claims and arguments'
     : `runs with the rights of its owner: ${broken.join('; ')}`;
-  const verdict = isProven ? 'proven' : 'unproven';
+  const shown = isProven || isAccepted ? null : await judging.refuteCall(routine, role);
+  const found = shown
+    ? { verdict: 'refuted' as const, why: `${shown.what}; ${why}`, counterexample: shown.statements }
+    : { verdict: isProven ? ('proven' as const) : ('unproven' as const), why, counterexample: null };
   return judging.acceptances.applied(
-    { ...named, verdict, why, isByPrivilege: false, accepted: null, remedy: null, counterexample: null },
+    { ...named, ...found, isByPrivilege: false, accepted: null, remedy: null },
     { relation, role: holder },
   );
 }

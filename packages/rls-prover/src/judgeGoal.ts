@@ -1,7 +1,7 @@
 import { escapeIdentifier } from 'pg';
 import type { Acceptances } from './acceptances.ts';
 import { applicable, passesBy } from './access.ts';
-import type { Relation } from './catalogue.ts';
+import type { Relation, Routine } from './catalogue.ts';
 import type { Counterexample } from './counterexample.ts';
 import type { Hints } from './ExampleRows.ts';
 import { type BoundGoal, isPrivileged, predicates } from './goals.ts';
@@ -13,22 +13,26 @@ import { type Given, type Question, questionOf } from './questions.ts';
 
 /** Looks for a row that shows a violation. Resolves to what it shows, or to null. */
 export type Refute = (goal: BoundGoal, hints: Hints) => Promise<Counterexample | null>;
-export const refuteNothing: Refute = async () => null;
+export type Refutation = {
+  refute: Refute;
+  /** Looks for a row that a function shows to a role against an invariant. */
+  refuteCall: (routine: Routine, role: string) => Promise<Counterexample | null>;
+};
+const refuteNothing: Refute = async () => null;
 
 /** By what judgements are made. */
 export type Judging = {
   given: Given;
   prover: Prover;
   acceptances: Acceptances;
-  refute: Refute;
-};
+} & Refutation;
 
 export const createJudging = (
   given: Given,
   prover: Prover,
   acceptances: Acceptances,
-  refute = refuteNothing,
-): Judging => ({ given, prover, acceptances, refute });
+  refutation: Refutation = { refute: refuteNothing, refuteCall: async () => null },
+): Judging => ({ given, prover, acceptances, ...refutation });
 
 /** Judges a goal by privileges, by the solver, or by a row that shows a violation. */
 export async function judgeGoal(goal: BoundGoal, judging: Judging): Promise<Judgement> {

@@ -6,7 +6,7 @@ import { definersOf, judgeDefiner } from './definers.ts';
 import { createEnvironment } from './environment.ts';
 import { goalsOf, inFull, noteAssigned } from './goals.ts';
 import { type Goal, isOpen, type Judgement, type Options } from './interface.ts';
-import { createJudging, judgeGoal, refuteNothing } from './judgeGoal.ts';
+import { createJudging, judgeGoal } from './judgeGoal.ts';
 import { Problem } from './problem.ts';
 import { openProver, type Prover } from './prover.ts';
 import { QuestionError } from './QuestionError.ts';
@@ -48,8 +48,8 @@ async function judge(options: Options, prover: Prover): Promise<Judgement[]> {
   const given = await readGiven(options, prover);
   const { catalogue, parser, invariants } = given;
   const acceptances = new Acceptances(options.accepted ?? []);
-  const refute = examples ? openCounterexamples(options, examples, given) : refuteNothing;
-  const judging = createJudging(given, prover, acceptances, refute);
+  const refutation = examples && openCounterexamples(options, examples, given);
+  const judging = createJudging(given, prover, acceptances, refutation);
 
   const beside = readBeside(catalogue, parser).map(({ about, ...one }) =>
     acceptances.applied({ ...none, ...one }, about),

@@ -88,3 +88,28 @@ test('tries a principal only as its roles', async () => {
       .verdict,
   ).toBe('unproven');
 });
+
+describe('a function with the rights of its owner', () => {
+  const judged = async (condition: string) => {
+    const judgements = await proving.judgeAfter(
+      `create function app.entry(tenant uuid) returns setof uuid language plpgsql stable security definer set search_path = pg_catalog, pg_temp
+         as $$ begin return query select n.id from app.notes n where ${condition}; end $$`,
+      { isAsked: () => false },
+    );
+    return judgements.find(({ relation }) => relation === 'app.entry(uuid)');
+  };
+
+  test('is refuted by calling it, with the row that it shows', async () => {
+    const judgement = await judged('n.tenant_id = tenant');
+
+    expect(judgement).toMatchObject({
+      verdict: 'refuted',
+      why: expect.stringMatching(/^member_\w+ of A as A1 is shown id \w+.* of app\.notes; runs with/),
+    });
+    expect(judgement?.counterexample?.at(-1)).toMatch(/^select to_jsonb\(f\) as row from app\.entry\('.*'::uuid\) f$/);
+  });
+
+  test('is not refuted by a row that the caller may see', async () => {
+    expect(await judged('n.author_id = app.user_id()')).toMatchObject({ verdict: 'unproven', counterexample: null });
+  });
+});
