@@ -1,5 +1,4 @@
 import type { Relation, Routine } from './catalogue.ts';
-import type { Counterexample } from './counterexample.ts';
 import { type Actor, type ExampleRows, type Json, literalOf } from './ExampleRows.ts';
 import { actingRoles, predicates, statedOf } from './goals.ts';
 import type { Examples } from './interface.ts';
@@ -19,7 +18,7 @@ export async function refuteCall(
   role: string,
   { principals }: Examples,
   given: Given,
-): Promise<Counterexample | null> {
+): Promise<{ what: string; actor: string; statements: string[] } | null> {
   if (routine.isOfRows) return null;
   await rows.insert();
   const examples: Found[] = [];
@@ -42,6 +41,7 @@ export async function refuteCall(
         if (hidden)
           return {
             what: `${actor} ${principal.name} is shown ${rows.describe(hidden.row)} of ${hidden.relation.name}`,
+            actor,
             statements: [...rows.becoming(who), statement],
           };
       }

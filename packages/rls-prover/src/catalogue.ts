@@ -1,5 +1,3 @@
-import type { Place } from './places.ts';
-
 /**
  * The part of PostgreSQL's catalogue that decides about access.
  * Names of types are canonical: `uuid`, `text[]`, `app_public.kind`.
@@ -94,6 +92,16 @@ export type ForeignKey = { columns: string[]; references: string; referenced: st
 /** `null` and `default` set the columns of `sets`. */
 export type Action = ForeignKey & { name: string; onDelete: Effect; onUpdate: Effect; sets: string[] };
 export type Effect = 'none' | 'cascade' | 'null' | 'default';
+/** A place in the catalogue that a client's statement may set in motion, with the functions that it calls by their oids. */
+export type Place = {
+  name: string;
+  /** The table whose rows it is about when they are written; else null. */
+  written: string | null;
+  /** A part that is more than an expression or a query, or null. */
+  unknown: string | null;
+  builtins: { name: string; volatility: 'i' | 's' | 'v' }[];
+  own: string[];
+};
 /** A trigger that fires. An event trigger is of no relation. */
 export type Trigger = {
   name: string;

@@ -1,19 +1,8 @@
 import type { ClientBase } from 'pg';
-import type { Catalogue } from './catalogue.ts';
+import type { Catalogue, Place } from './catalogue.ts';
 import { effectsOf, harmlessSettings, isHarmless } from './effects.ts';
 import { isOwn, isSeen, signature } from './fragments.ts';
 import type { Parser } from './parse.ts';
-
-/** A place in the catalogue that a client's statement may set in motion, with the functions that it calls by their oids. */
-export type Place = {
-  name: string;
-  /** The table whose rows it is about when they are written; else null. */
-  written: string | null;
-  /** A part that is more than an expression or a query, or null. */
-  unknown: string | null;
-  builtins: { name: string; volatility: 'i' | 's' | 'v' }[];
-  own: string[];
-};
 
 /** Reads each expression and query that PostgreSQL keeps as a parse tree, the rules, and the settings of roles and of the database. */
 export const readPlaces = async (client: ClientBase, ignored: string | null): Promise<Place[]> => [
