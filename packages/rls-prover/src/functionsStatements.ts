@@ -9,6 +9,7 @@ const partsStatement = `
   union select unnest(array[typinput, typoutput, typreceive, typsend, typmodin, typmodout, typanalyze, typsubscript]::oid[]) from pg_type
   union select unnest(array[rngcanonical, rngsubdiff]::oid[]) from pg_range
   union select unnest(array[oprrest, oprjoin]::oid[]) from pg_operator
+  union select o.oprcode::oid from pg_operator o join pg_amop m on m.amopopr = o.oid
   union select unnest(array[prsstart, prstoken, prsend, prsheadline, prslextype]::oid[]) from pg_ts_parser
   union select unnest(array[tmplinit, tmpllexize]::oid[]) from pg_ts_template
   union select unnest(array[trffromsql, trftosql]::oid[]) from pg_transform

@@ -2,6 +2,7 @@ import { translate, translateBoolean } from './expression.ts';
 import { bindAll } from './from.ts';
 import { hasCall, mayBeOfRows, type RowsOfFunction, setOf } from './functions.ts';
 import { and, isTrue, or, type Value } from './logic.ts';
+import { namesIn } from './names.ts';
 import type { SelectStmt } from './parse.ts';
 import { renamed, someUnknown } from './rows.ts';
 import { type Continue, deepest, type Environment, queriesOf, type Row, type Scope } from './scope.ts';
@@ -41,7 +42,7 @@ export function forSome(select: SelectStmt, outer: Scope, env: Environment, then
   const set = setOf(select, outer, env);
   if (set) return forSomeOfSet(set, env, then);
   if (select.op !== 'SETOP_NONE' || select.withClause?.recursive) return someUnknown('a set operation', env, then);
-  if (select.valuesLists) return someUnknown('values', env, then);
+  if (select.valuesLists || isMerged(select)) return someUnknown('values, or all of a join by using', env, then);
 
   const queries = new Map(outer.queries ?? queriesOf(outer));
   for (const part of select.withClause?.ctes ?? []) {
@@ -80,6 +81,10 @@ function forSomeOfSet(set: RowsOfFunction, env: Environment, then: Continue): st
     return then({ columns: [set.column], column: (name) => (name === set.column ? value() : undefined) }, within);
   });
 }
+
+/** Whether it has all columns of a join by `using`, which makes one of two. */
+const isMerged = ({ targetList = [], fromClause = [] }: SelectStmt) =>
+  JSON.stringify(targetList).includes('"A_Star"') && namesIn(fromClause).keys.has('usingClause');
 
 /** `distinct` keeps a row of each kind, `distinct on` one of several. */
 const isDistinctOn = ({ distinctClause }: SelectStmt) => distinctClause?.some((part) => Object.keys(part).length > 0);

@@ -45,8 +45,14 @@ export const integer = (value: number): Scalar => ({
   value: value < 0 ? `(- ${-value})` : String(value),
 });
 
+/** A type whose values depend on the search path. */
+const isByPath = (type: string) => /^reg/.test(type);
+
 /** The value of a literal. Texts and labels that differ are different values. */
 export function literal(text: string, type: string, env: Environment): Scalar {
+  // Such a literal is another value when it is read at another time or under another search path.
+  if (isByPath(type) || (/^(date|time)/.test(type) && /now|today|tomorrow|yesterday/i.test(text)))
+    return open(`a literal of ${type}`, env, type);
   const family = env.catalogue.families.get(type);
   const isText = type === 'unknown' || family === 'text' || family?.includes('.');
   if (family === 'int' && /^-?\d{1,15}$/.test(text)) return { ...integer(Number(text)), type };
@@ -64,6 +70,7 @@ export function cast(value: Value, type: string, env: Environment): Value {
   if (value.type === type) return value;
   if (value.type === 'unknown') return value.literal === undefined ? nothing(type) : literal(value.literal, type, env);
   if (hasOwnCast(value.type, type, env)) return deny(`a cast to ${type} of its own`, env, type);
+  if (isByPath(type) || isByPath(value.type)) return open(`a cast to ${type}`, env, type, [value]);
   const [from, to] = [env.catalogue.families.get(value.type), env.catalogue.families.get(type)];
   // A name is cut to 63 bytes. An integer that does not fit is an error.
   if (from !== undefined && from === to && type !== 'name') return { ...value, type };

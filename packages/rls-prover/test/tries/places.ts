@@ -106,6 +106,16 @@ export const seeming: Tries = {
     given: `create table app.p (x int not null); create table app.q (x int not null); create table app.r (x int not null, y int not null default 1); grant select on app.p, app.q, app.r to member;
       ${policy('not exists (select from app.p join app.q using (x) join app.r using (x)) and exists (select from app.p join app.q using (x)) and exists (select from app.r)')}`,
   },
+  'a full join by using': {
+    ...{ ...shown, rows: 'insert into app.p values (1); insert into app.q values (2)' },
+    given: `create table app.p (x int not null); create table app.q (x int not null); grant select on app.p, app.q to member;
+      ${policy('exists (select from app.p full join app.q using (x) where x = 2)')}`,
+  },
+  'a name by another search path': {
+    ...{ ...shown, act: 'set local search_path = app; select tenant_id from app.users' },
+    given: `create function app.named() returns text language sql stable set search_path = pg_catalog, pg_temp as $$ select 'app.notes'::regclass::text $$;
+      grant execute on function app.named() to member; ${policy(`app.named() <> 'app.notes'::regclass::text`)}`,
+  },
   'a domain of a domain of a composite': {
     ...{ ...shown, rows: 'select 1' },
     given: `create type app.pair as (a int, b int); create domain app.two as app.pair; create domain app.three as app.two;
