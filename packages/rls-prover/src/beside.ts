@@ -1,5 +1,5 @@
 import type { Catalogue, Routine, Trigger } from './catalogue.ts';
-import { effectsOf } from './effects.ts';
+import { effectsOf, unsafeParts } from './effects.ts';
 import type { Goal } from './interface.ts';
 import type { Parser } from './parse.ts';
 import { problemAt } from './places.ts';
@@ -18,8 +18,10 @@ export type Beside = Goal & { why: string; about: Pick<Goal, 'relation' | 'role'
 export function readBeside(catalogue: Catalogue, parser: Parser): Beside[] {
   const routines = [...catalogue.functions.values()].flat();
   const called = routines.filter(
-    ({ isTrigger, callers, source, language }) =>
-      !isTrigger && callers.length > 0 && (source !== null || language !== 'internal'),
+    (one) =>
+      !one.isTrigger &&
+      one.callers.length > 0 &&
+      (one.source !== null || one.language !== 'internal' || unsafeParts(one, catalogue).length > 0),
   );
   return [
     ...catalogue.places.flatMap((place) => {

@@ -8,7 +8,7 @@ import type { Judgement } from './interface.ts';
 import { readsBreaking, readsWithin } from './invariants.ts';
 import { failed, type Judging } from './judgeGoal.ts';
 import { and, or } from './logic.ts';
-import { NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
+import { isByClient, NotUnderstood, type Parser, type SelectStmt } from './parse.ts';
 import { Problem } from './problem.ts';
 import { assumedOf, type Given } from './questions.ts';
 import { emptyScope, type Scope } from './scope.ts';
@@ -68,7 +68,7 @@ export function questionsOfBody(
 ): { name: string; problem: Problem; formula: string }[] | string {
   const { catalogue, parser, invariants } = given;
 
-  const body = selectOf(routine.language, routine.body, routine.source, parser);
+  const body = isByClient(routine) ? null : selectOf(routine.language, routine.body, routine.source, parser);
   const unknown = effectsOf(routine, catalogue, parser).unknown ?? (body && findUnknown({ SelectStmt: body }));
   if (unknown) return `not understood: ${unknown}`;
   if (!body || !isPlain(routine)) return 'its body is more than one select';

@@ -80,6 +80,8 @@ function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): O
   const none = { place, assigned: null, called: [] };
   const effects = ((): OwnEffects => {
     if (routine.isTrusted) return { ...none, unknown: null, reads: false, writes: false };
+    const [part] = routine.isOfRows ? unsafeParts(routine, catalogue) : [];
+    if (part) return { ...none, unknown: `call of ${part} in ${routine.name}`, reads: true, writes: true };
     if (routine.isOfRows && routine.source === null)
       return { ...none, unknown: `the aggregate ${routine.name}`, reads: true, writes: true };
     const body = bodyOf(routine, parser);
@@ -147,6 +149,12 @@ function problemsOf(
     ...[...casts].filter(isWritten).map((name) => `a cast to ${name}`),
   ];
 }
+
+/** PostgreSQL's own functions that an aggregate calls, and that are not harmless. */
+export const unsafeParts = ({ body, source }: Routine, { builtins }: Catalogue): string[] =>
+  source === null && body
+    ? body.split(' ').filter((name) => !isHarmless(name, builtins.get(name)?.volatility ?? 'v'))
+    : [];
 
 const bareOf = (name: string) => name.slice(name.lastIndexOf('.') + 1);
 

@@ -87,8 +87,10 @@ export function translate(node: Node, scope: Scope, env: Environment): Value {
   }
   if ('CaseExpr' in node) return translateCase(node.CaseExpr, scope, env);
   if ('SQLValueFunction' in node) {
+    // A client that may become another role may do so within a statement.
+    const isKept = !env.isImmutable && (env.catalogue.roles.get(env.user)?.mayBecome.length ?? 1) <= 1;
     if (/^SVFOP_(CURRENT_)?(USER|ROLE)$/.test(node.SQLValueFunction.op ?? ''))
-      return env.isImmutable ? open('current_user', env, 'name') : literal(env.user, 'name', env);
+      return !isKept ? open('current_user', env, 'name') : literal(env.user, 'name', env);
     // One that is rounded is another time, and a setting of the function decides which day it is.
     return open('a time', env);
   }
@@ -179,6 +181,8 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
   if (second === undefined) return open(operator, env);
   switch (node.kind) {
     case 'AEXPR_OP':
+      // A setting of the client makes `is null` of it.
+      if (isNullConstant(node.lexpr) || isNullConstant(node.rexpr)) return open('a comparison with null', env, 'bool');
       return compare(operator, first, second, env);
     case 'AEXPR_OP_ANY':
     case 'AEXPR_OP_ALL': {
@@ -208,6 +212,9 @@ function translateOperator(node: Extract<Node, { A_Expr: unknown }>['A_Expr'], s
     }
   }
 }
+
+const isNullConstant = (node: Node | undefined) =>
+  node !== undefined && 'A_Const' in node && node.A_Const.isnull === true;
 
 function translateSubquery(
   { subLinkType, subselect, testexpr, operName }: Extract<Node, { SubLink: unknown }>['SubLink'],

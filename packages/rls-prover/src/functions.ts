@@ -4,7 +4,7 @@ import { effectsOf, isHarmless } from './effects.ts';
 import { translate } from './expression.ts';
 import { choose, or, type Value } from './logic.ts';
 import { pathOf, textsOf } from './names.ts';
-import { type FuncCall, type Node, NotUnderstood, type SelectStmt } from './parse.ts';
+import { type FuncCall, isByClient, type Node, NotUnderstood, type SelectStmt } from './parse.ts';
 import { deepest, type Environment, emptyScope, everything, type Scope } from './scope.ts';
 import { apply, cast, deny, maybeNull, open, scalars } from './values.ts';
 
@@ -153,7 +153,9 @@ const isGiven = (part: unknown) => part !== undefined && part !== false && !(Arr
 export const isPlain = ({ settings }: Routine): boolean => settings.every((setting) => pinnedPath.test(setting));
 
 /** What it returns, as one expression. */
-function bodyOf({ language, body, source }: Routine, { parser }: Environment): Node | null {
+function bodyOf(routine: Routine, { parser }: Environment): Node | null {
+  const { language, body, source } = routine;
+  if (isByClient(routine)) return null;
   try {
     if (language === 'plpgsql') {
       const returned = parser.returned(source);

@@ -1,4 +1,4 @@
-import { granteesOf, isSeen, signature, signatureAndHolder, trustedMembers, typeName } from './fragments.ts';
+import { granteesOf, isOwn, isSeen, signature, signatureAndHolder, trustedMembers, typeName } from './fragments.ts';
 
 /**
  * Functions that PostgreSQL calls without a right to execute them: parts of aggregates, of types, of operator classes and the like.
@@ -29,7 +29,11 @@ export const functionsStatement = `
   with part (oid) as (${partsStatement}), trusted (oid) as materialized ${trustedMembers}
   select
     format('%I.%I', n.nspname, p.proname) as name, ${signature} as signature,
-    l.lanname as language, p.prosrc as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
+    l.lanname as language,
+    -- Of an aggregate, PostgreSQL's own functions that it calls.
+    case when p.prokind <> 'a' then p.prosrc else (select string_agg(b.proname, ' ') from pg_aggregate a, unnest(array[
+      a.aggtransfn, a.aggfinalfn, a.aggcombinefn, a.aggserialfn, a.aggdeserialfn, a.aggmtransfn, a.aggminvtransfn, a.aggmfinalfn]::oid[]) part (oid)
+      join pg_proc b on b.oid = part.oid where a.aggfnoid = p.oid and not ${isOwn('b.oid')}) end as body, case when p.prokind in ('f', 'p') then pg_get_functiondef(p.oid) end as source,
     (select coalesce(jsonb_agg(jsonb_build_object('name', coalesce(p.proargnames[place], ''), 'type', ${typeName('k.type')}) order by place), '[]')
       from unnest(p.proargtypes::oid[]) with ordinality as k (type, place)) as parameters,
     array(

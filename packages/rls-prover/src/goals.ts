@@ -106,7 +106,9 @@ export function isAbout(invariant: Stated, relation: Relation, invariants: reado
   const isOwn = ({ relation: about }: Stated) => about === relation.name || relation.parents.includes(about);
   if (invariant.relation !== '*') return isOwn(invariant);
   if (predicates.test(invariant.expression) && relation.kind === 'view') return false;
-  const hasOwn = invariants.some((one) => one.name === invariant.name && isOwn(one));
+  // The rows of a partition are its root's; a child of another kind has rows of its own.
+  const replaces = (one: Stated) => one.relation === relation.name || (relation.kind === 'partition' && isOwn(one));
+  const hasOwn = invariants.some((one) => one.name === invariant.name && replaces(one));
   return !hasOwn && invariant.columns.every((name) => relation.columns.some((column) => column.name === name));
 }
 

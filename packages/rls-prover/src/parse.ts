@@ -1,5 +1,9 @@
 import { loadModule, type Node, parsePlPgSQLSync, parseSync, type SelectStmt } from 'libpg-query';
 
+/** Whether a setting of the client decides where texts in a function's body end. */
+export const isByClient = ({ body, settings }: { body: string; settings: readonly string[] }): boolean =>
+  body.includes('\\') && !settings.includes('standard_conforming_strings=on');
+
 export type { Alias, FuncCall, Node, SelectStmt } from 'libpg-query';
 
 /** PostgreSQL's own parser, as WebAssembly. */

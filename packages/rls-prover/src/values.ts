@@ -122,9 +122,10 @@ export function elementsOf(value: Value, env: Environment, expected = ''): Colle
   if (value.literal !== undefined) {
     // Without quotes and escapes, and no array within.
     const [, list] = /^\{([^"\\{}]*)\}$/.exec(value.literal) ?? [];
-    if (list === undefined) return undefined;
+    // Whether NULL is a null is a setting.
+    if (list === undefined || /\bnull\b/i.test(list)) return undefined;
     const parts = list === '' ? [] : list.split(',').map((part) => part.trim());
-    return { ...listOf(parts.map((part) => (/^null$/i.test(part) ? nothing(type) : literal(part, type, env)))), type };
+    return { ...listOf(parts.map((part) => literal(part, type, env))), type };
   }
   const sort = type === 'bool' ? 'Bool' : 'Int';
   const { problem } = env;
