@@ -9,6 +9,8 @@ export type Mutant = {
   statement: string;
   relation: Relation;
   roles: readonly string[];
+  /** The command that it grants; else a policy or all of the table is weakened. */
+  granted?: string;
   expressions?: readonly [string, string];
 };
 
@@ -37,7 +39,7 @@ export function mutantsOf(catalogue: Catalogue, options: MutationOptions): Mutan
       for (const command of commands)
         if (relation.privileges[`${command} ${role}`]?.length === 0 && opens(relation, command, role, catalogue))
           mutants.push({
-            ...{ name: `${relation.name}: ${command} granted to ${role}`, relation, roles: [role] },
+            ...{ name: `${relation.name}: ${command} granted to ${role}`, relation, roles: [role], granted: command },
             statement: `grant ${command} on ${relation.name} to ${role}`,
           });
   }

@@ -3,7 +3,7 @@ import type { Relation } from './catalogue.ts';
 import { definersOf, judgeDefiner } from './definers.ts';
 import { goalsOf, noteAssigned } from './goals.ts';
 import { compareExpressions } from './implication.ts';
-import { isOpen, type Judgement, type Mutation, type MutationOptions } from './interface.ts';
+import { type Acceptance, isOpen, type Judgement, type Mutation, type MutationOptions } from './interface.ts';
 import { createJudging, type Judging, judgeGoal } from './judgeGoal.ts';
 import { type Mutant, mutantsOf } from './mutants.ts';
 import { readGiven } from './prove.ts';
@@ -33,7 +33,7 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
     await undone(client, async () => {
       await client.query(mutant.statement);
       // What is weakened has changed since it was accepted.
-      const acceptances = new Acceptances(accepted.filter(({ relation }) => relation !== mutant.relation.name));
+      const acceptances = new Acceptances(accepted.filter((one) => !isWeakened(one, mutant)));
       const judging = createJudging(await givenAfter(mutant), prover, acceptances);
       const byProofs: string[] = [];
       for (const proof of proofs.get(mutant.relation.name) ?? [])
@@ -63,6 +63,11 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
     return relationship === 'equal' || relationship === 'narrower' ? `provably ${relationship}` : none;
   }
 }
+
+/** Whether a mutant changes what an acceptance is about. */
+const isWeakened = ({ relation, command, role }: Acceptance, mutant: Mutant): boolean =>
+  relation === mutant.relation.name &&
+  (mutant.granted === undefined || (mutant.granted === command && mutant.roles.includes(role)));
 
 /** A goal or a function that is judged, and whether it is open in the schema as it is. */
 type Proof = { name: string; isOpen: boolean; judge: (judging: Judging) => Promise<Judgement> };
