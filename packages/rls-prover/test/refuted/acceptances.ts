@@ -1,0 +1,269 @@
+import { guarded, type Refuted, visible } from './support.ts';
+
+const mine = "nullif(current_setting('app.tenant_id', true), '')::int";
+
+/** The client's cards, which a trigger changes. The prover reads no trigger's body, so that it is accepted. */
+const given = (trigger: string, body = 'new.tenant_id := tg_argv[0]', settings = '') => `
+  create table app.cards (tenant_id int not null, id int primary key, body text, kind text);
+  insert into app.cards values (1, 1, 'x', 'x');
+  alter table app.cards enable row level security;
+  create policy own on app.cards to client using (tenant_id = app.t()) with check (true);
+  grant select, update (body) on app.cards to client;
+  create function app.give() returns trigger language plpgsql ${settings} as $$ begin ${body}; return new; end $$;
+  create trigger give ${trigger}`;
+const changed = (trigger: string) => `drop trigger give on app.cards; create trigger give ${trigger}`;
+const write = "update app.cards set body = 'mine'";
+
+/** A definer that lists notes in two steps, which no proof reads. */
+const lists = (condition: string, parameters = '', before = '') => `${before};
+  create function app.list(${parameters}) returns setof app.notes language plpgsql stable security definer
+    as $$ begin perform 1; return query select n.* from app.notes n where ${condition}; end $$`;
+const list = 'select * from app.list()';
+
+/** What makes an acceptance void when it changes. */
+export const acceptances: readonly Refuted[] = [
+  {
+    title: 'the default of a parameter of an accepted function',
+    schema: lists('n.tenant_id = of_tenant', 'of_tenant int default app.t()'),
+    change:
+      'create or replace function app.list(of_tenant int default 2) returns setof app.notes language plpgsql stable security definer as $$ begin perform 1; return query select n.* from app.notes n where n.tenant_id = of_tenant; end $$',
+    client: list,
+  },
+  {
+    title: 'the default of a parameter of a function that an accepted one calls',
+    schema: lists(
+      'n.tenant_id = app.whose()',
+      '',
+      "create function app.whose(whose int default app.t()) returns int language sql stable as 'select whose'",
+    ),
+    change:
+      "create or replace function app.whose(whose int default 2) returns int language sql stable as 'select whose'",
+    client: list,
+  },
+  {
+    title: 'the volatility of an accepted function of a policy',
+    schema: `create function app.mine() returns int language plpgsql stable as $$ declare mine int := ${mine}; begin return mine; end $$;
+      ${visible('', '(1, 1), (2, 2)', 'tenant_id = app.mine()')}`,
+    change: 'alter function app.mine() immutable',
+    earlier: ['prepare things as table app.things', 'execute things'],
+    client: 'execute things',
+  },
+  {
+    title: 'the volatility of an accepted definer',
+    schema: `create function app.mine() returns int language plpgsql stable security definer
+        as $$ declare mine int := ${mine}; begin return mine; end $$;
+      ${visible('', '(1, 1), (2, 2)', 'tenant_id = app.mine()')}`,
+    change: 'alter function app.mine() immutable',
+    earlier: ['prepare things as table app.things', 'execute things'],
+    client: 'execute things',
+  },
+  {
+    title: 'whether an accepted function of a policy is strict',
+    schema: `create function app.is_other(int, text) returns boolean language plpgsql stable
+        as $$ declare mine int := app.t(); begin return $1 <> mine; end $$;
+      ${visible('label text', '(1, 1, null), (2, 2, null)', 'app.is_other(tenant_id, label) is not true')}`,
+    change: 'alter function app.is_other(int, text) strict',
+    client: 'table app.things',
+  },
+  {
+    title: 'the settings of an accepted function',
+    schema: `create schema other; create table other.allowed (tenant_id int); insert into other.allowed values (2);
+      create table app.allowed (tenant_id int); insert into app.allowed values (1);
+      set local search_path = app; ${lists('n.tenant_id in (select a.tenant_id from allowed a)').replace(
+        'security definer',
+        'security definer set search_path = app',
+      )}; reset search_path`,
+    change: 'alter function app.list() set search_path = other',
+    client: list,
+  },
+  {
+    title: 'the owner of an accepted function',
+    schema: `create role keeper; grant usage on schema app to keeper; grant select on app.notes to keeper;
+      create policy keepers on app.notes to keeper using (tenant_id = app.t());
+      ${lists('true')}; alter function app.list() owner to keeper`,
+    change: 'alter function app.list() owner to current_user',
+    client: list,
+  },
+  {
+    title: 'the policies of the owner of an accepted function',
+    schema: `create role keeper; grant usage on schema app to keeper; grant select on app.notes to keeper;
+      create policy keepers on app.notes to keeper using (tenant_id = app.t());
+      ${lists('true')}; alter function app.list() owner to keeper`,
+    change: 'alter policy keepers on app.notes using (true)',
+    client: list,
+  },
+  {
+    title: 'an attribute of the owner of an accepted function',
+    schema: `create role keeper; grant usage on schema app to keeper; grant select on app.notes to keeper;
+      create policy keepers on app.notes to keeper using (tenant_id = app.t());
+      ${lists('true')}; alter function app.list() owner to keeper`,
+    change: 'alter role keeper bypassrls',
+    client: list,
+  },
+  {
+    title: 'the membership of the owner of an accepted function',
+    schema: `create role keeper; create role chief; grant usage on schema app to keeper; grant select on app.notes to keeper;
+      create policy keepers on app.notes to keeper using (tenant_id = app.t());
+      create policy chiefs on app.notes to chief using (true);
+      ${lists('true')}; alter function app.list() owner to keeper`,
+    change: 'grant chief to keeper',
+    client: list,
+  },
+  {
+    title: 'row level security of the table of an accepted function',
+    schema: `create role keeper; grant usage on schema app to keeper;
+      create table app.posts (tenant_id int not null, id int); insert into app.posts values (1, 1), (2, 2);
+      alter table app.posts enable row level security; grant select on app.posts to keeper;
+      create policy keepers on app.posts to keeper using (tenant_id = app.t());
+      create function app.posts() returns setof app.posts language plpgsql stable security definer
+        as $$ begin perform 1; return query table app.posts; end $$;
+      alter function app.posts() owner to keeper`,
+    change: 'alter table app.posts disable row level security',
+    client: 'select * from app.posts()',
+  },
+  {
+    title: 'the view that an accepted function reads',
+    schema: lists(
+      'true and exists (select from app.allowed a where a.tenant_id = n.tenant_id)',
+      '',
+      'create view app.allowed as select app.t() as tenant_id',
+    ),
+    change: 'create or replace view app.allowed as select generate_series(1, 2) as tenant_id',
+    client: list,
+  },
+  {
+    title: 'the operator that an accepted function uses',
+    schema: lists(
+      'n.tenant_id operator(app.===) app.t()',
+      '',
+      `create function app.same(int, int) returns boolean language sql immutable as 'select $1 = $2';
+        create operator app.=== (function = app.same, leftarg = int, rightarg = int)`,
+    ),
+    change: "create or replace function app.same(int, int) returns boolean language sql immutable as 'select true'",
+    client: list,
+  },
+  {
+    title: 'the cast that an accepted function uses',
+    schema: lists(
+      "n.tenant_id = 'mine'::app.whose::int",
+      '',
+      `create type app.whose as enum ('mine', 'yours');
+        create function app.number(app.whose) returns int language sql stable as 'select app.t()';
+        create cast (app.whose as int) with function app.number(app.whose)`,
+    ),
+    change: "create or replace function app.number(app.whose) returns int language sql stable as 'select 2'",
+    client: list,
+  },
+  {
+    title: 'the arguments of an accepted trigger',
+    schema: given("before update on app.cards for each row execute function app.give('1')"),
+    change: changed("before update on app.cards for each row execute function app.give('2')"),
+    client: write,
+  },
+  {
+    title: 'the arguments of an accepted trigger that runs as its owner',
+    schema: given(
+      "before update on app.cards for each row execute function app.give('1')",
+      undefined,
+      'security definer',
+    ),
+    change: changed("before update on app.cards for each row execute function app.give('2')"),
+    client: write,
+  },
+  {
+    title: 'the condition of an accepted trigger',
+    schema: given("before update on app.cards for each row when (new.kind = 'y') execute function app.give('2')"),
+    change: changed("before update on app.cards for each row when (new.kind = 'x') execute function app.give('2')"),
+    client: write,
+  },
+  {
+    title: 'the function in the condition of an accepted trigger',
+    schema: `create function app.is_given() returns boolean language sql stable as 'select false';
+      ${given("before update on app.cards for each row when (app.is_given()) execute function app.give('2')")}`,
+    change: "create or replace function app.is_given() returns boolean language sql stable as 'select true'",
+    client: write,
+  },
+  {
+    title: 'the columns of an accepted trigger',
+    schema: given("before update of kind on app.cards for each row execute function app.give('2')"),
+    change: changed("before update of body on app.cards for each row execute function app.give('2')"),
+    client: write,
+  },
+  {
+    title: 'the event of an accepted trigger',
+    schema: given("before insert on app.cards for each row execute function app.give('2')"),
+    change: changed("before insert or update on app.cards for each row execute function app.give('2')"),
+    client: write,
+  },
+  {
+    title: 'the time of an accepted trigger',
+    schema: given("after update on app.cards for each row execute function app.give('2')"),
+    change: changed("before update on app.cards for each row execute function app.give('2')"),
+    client: write,
+  },
+  {
+    title: 'whether an accepted trigger is enabled',
+    schema: `${given("before update on app.cards for each row execute function app.give('2')", undefined, 'security definer')};
+      alter table app.cards disable trigger give`,
+    change: 'alter table app.cards enable trigger give',
+    client: write,
+  },
+  {
+    title: 'the name of an accepted trigger, which orders it',
+    schema: `${given("before update on app.cards for each row execute function app.give('2')")};
+      create function app.keep() returns trigger language plpgsql as $$ begin new.tenant_id := 1; return new; end $$;
+      create trigger "keep" before update on app.cards for each row execute function app.keep()`,
+    change: 'alter trigger keep on app.cards rename to "a keep"',
+    client: write,
+  },
+  {
+    title: 'the check of a policy that was accepted',
+    schema: `create function app.is_mine(int) returns boolean language plpgsql stable
+        as $$ declare mine int := app.t(); begin return $1 = mine; end $$;
+      ${visible('', '(1, 1), (2, 2)', 'app.is_mine(tenant_id)')}`,
+    change: 'create policy more on app.things for select to client using (tenant_id = 2)',
+    client: 'table app.things',
+  },
+  {
+    title: 'the rows of a child of an accepted table',
+    schema: `create function app.is_mine(int) returns boolean language plpgsql stable
+        as $$ declare mine int := app.t(); begin return $1 = mine; end $$;
+      ${visible('', '(1, 1), (2, 2)', 'app.is_mine(tenant_id)')} create table app.more () inherits (app.things);
+      insert into app.more values (2, 9); alter table app.more enable row level security`,
+    change: 'grant select on app.more to client; create policy everyone on app.more for select to client using (true)',
+    client: 'table app.more',
+  },
+  {
+    title: 'a domain whose check an accepted function evaluates',
+    schema: `create function app.is_key(int) returns boolean language sql stable as 'select true';
+      create domain app.key as int check (app.is_key(value));
+      ${lists('n.tenant_id = app.t()').replace('perform 1', 'perform 1::app.key')}`,
+    change: `create or replace function app.is_key(int) returns boolean language sql volatile
+      as $$ select set_config('app.tenant_id', '2', true) is not null $$`,
+    client: list,
+  },
+  {
+    title: 'a rule of a table that an accepted function changes',
+    schema: `create table app.marks (tenant_id int, id int); ${guarded('app.marks')}
+      create function app.mark() returns void language plpgsql security definer
+        as $$ begin perform 1; insert into app.marks values (app.t(), 1); end $$`,
+    change: 'create rule also as on insert to app.marks do also delete from app.notes',
+    client: 'select app.mark()',
+  },
+  {
+    title: 'a default of a column of a table that an accepted function changes',
+    schema: `create table app.marks (tenant_id int default app.t(), id int); ${guarded('app.marks')}
+      create function app.mark() returns void language plpgsql security definer
+        as $$ begin perform 1; insert into app.marks (id) values (1); end $$`,
+    change: 'alter table app.marks alter tenant_id set default 2',
+    client: 'select app.mark()',
+  },
+  {
+    title: 'a cascade from a table that an accepted function changes',
+    schema: `create table app.marks (tenant_id int, id int primary key); insert into app.marks values (1, 1), (1, 2); ${guarded('app.marks')}
+      create function app.unmark() returns void language plpgsql security definer
+        as $$ begin perform 1; delete from app.marks where tenant_id = app.t(); end $$`,
+    change: 'alter table app.notes add foreign key (id) references app.marks on delete cascade',
+    client: 'select app.unmark()',
+  },
+];
