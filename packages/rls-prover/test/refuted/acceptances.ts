@@ -20,8 +20,11 @@ const lists = (condition: string, parameters = '', before = '') => `${before};
     as $$ begin perform 1; return query select n.* from app.notes n where ${condition}; end $$`;
 const list = 'select * from app.list()';
 
-/** What makes an acceptance void when it changes. */
-export const acceptances: readonly Refuted[] = [
+/** An acceptance of a function names all roles that may call it. */
+const callable = `alter default privileges revoke execute on functions from public;
+  alter default privileges grant execute on functions to client`;
+
+const changes: readonly Refuted[] = [
   {
     title: 'the default of a parameter of an accepted function',
     schema: lists('n.tenant_id = of_tenant', 'of_tenant int default app.t()'),
@@ -267,3 +270,9 @@ export const acceptances: readonly Refuted[] = [
     client: 'select app.unmark()',
   },
 ];
+
+/** What makes an acceptance void when it changes. */
+export const acceptances: readonly Refuted[] = changes.map((refuted) => ({
+  ...refuted,
+  schema: `${callable}; ${refuted.schema}`,
+}));

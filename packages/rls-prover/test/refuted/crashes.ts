@@ -38,11 +38,6 @@ const conditions: readonly (readonly [title: string, condition: string, before?:
     '1 = (with mine as (select m.tenant_id from app.members m where m.document_id = documents.id) select tenant_id from mine)',
   ],
   [
-    'a function of the row',
-    'app.is_fine(documents)',
-    "create table app.dummy (tenant_id int); create function app.is_fine(record) returns boolean language sql immutable as 'select true'",
-  ],
-  [
     'a correlated subquery in a function',
     'app.first_member(id) = 1',
     "set local check_function_bodies = off; create function app.first_member(int) returns int language sql stable as 'select m.tenant_id from app.members m where m.document_id = $1'",

@@ -6,10 +6,13 @@ import { crashes } from './crashes.ts';
 import { depth } from './depth.ts';
 import { facts } from './facts.ts';
 import { labels } from './labels.ts';
+import { manual } from './manual.ts';
 import { names } from './names.ts';
 import { nodes } from './nodes.ts';
 import { acceptancesOf, attack, type Refuted, startRefuting } from './support.ts';
 import { twins } from './twins.ts';
+import { understood } from './understood.ts';
+import { views } from './views.ts';
 
 /** Kinds of proofs that were false. PostgreSQL's rows show each violation first. */
 const kinds: Readonly<Record<string, readonly Refuted[]>> = {
@@ -22,6 +25,9 @@ const kinds: Readonly<Record<string, readonly Refuted[]>> = {
   'casts and values': casts,
   acceptances,
   'errors instead of judgements': crashes,
+  'the manual: rights, roles, functions, writes': manual,
+  'the manual: views, nulls, values': views,
+  'constructs that are understood': understood,
 };
 
 let refuting: Awaited<ReturnType<typeof startRefuting>>;
@@ -66,7 +72,10 @@ describe.each(Object.entries(kinds))('%s', (kind, cases) => {
     const open = openOf(await judge(refuted));
     if (process.env.SHOW_OPEN)
       process.stdout.write(
-        `${refuted.title}\n  ${open.map((o) => o.slice(0, 150).replaceAll(/\s+/g, ' ')).join('\n  ')}\n`,
+        `${refuted.title}\n  ${open
+          .slice(0, 4)
+          .map((o) => o.slice(0, 150).replaceAll(/\s+/g, ' '))
+          .join('\n  ')}\n`,
       );
     if (open.length === 0) count.proven.push(refuted.title);
     expect(open).not.toEqual([]);
@@ -91,7 +100,10 @@ describe('twins without a violation', () => {
     const open = openOf(await judge(twin));
     if (process.env.SHOW_OPEN)
       process.stdout.write(
-        `${twin.title}\n  ${open.map((o) => o.slice(0, 150).replaceAll(/\s+/g, ' ')).join('\n  ')}\n`,
+        `${twin.title}\n  ${open
+          .slice(0, 4)
+          .map((o) => o.slice(0, 150).replaceAll(/\s+/g, ' '))
+          .join('\n  ')}\n`,
       );
     if (twin.isProven) expect(open).toEqual([]);
   });
