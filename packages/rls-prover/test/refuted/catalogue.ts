@@ -1,5 +1,7 @@
 import { guarded, type Refuted } from './support.ts';
 
+const seen = (query: string) =>
+  `create view app.seen with (security_invoker) as ${query}; grant select on app.seen to client`;
 const switched = "set_config('app.tenant_id', '2', true)";
 const events = `create table app.events (tenant_id int not null, id int primary key, mark text);
   ${guarded('app.events')}`;
@@ -77,6 +79,39 @@ export const catalogue: readonly Refuted[] = [
       grant select on app.seen to client`,
     client: ['table app.seen', 'table app.notes'],
   },
+  ...[
+    { title: 'the filter', query: `select * from app.notes where ${switched} is not null` },
+    { title: 'the source', query: `select n.* from app.notes n, ${switched} s` },
+    { title: 'the limit', query: `select * from app.notes limit ${switched}::int` },
+    {
+      title: 'the groups',
+      query: `select tenant_id, id from app.notes group by tenant_id, id having ${switched} is not null`,
+    },
+    { title: 'a join', query: `select n.* from app.notes n join (select 1) o on ${switched} is not null` },
+    {
+      title: 'a query with a name',
+      query: `with s as materialized (select ${switched} as s) select n.* from app.notes n, s`,
+    },
+  ].map(({ title, query }) => ({
+    title: `${title} of a view that sets the claim`,
+    schema: seen(query),
+    client: ['table app.seen', 'table app.notes'],
+  })),
+  {
+    title: 'a rule that sets the claim',
+    schema: `${events} create rule also as on insert to app.events do also select ${switched}`,
+    client: writeAndRead,
+  },
+  {
+    title: 'the condition of a rule that sets the claim',
+    schema: `${events} create rule also as on insert to app.events where ${switched} is not null do also select 1`,
+    client: writeAndRead,
+  },
+  {
+    title: 'a function in the internal language that sets the claim',
+    schema: "create function app.put(text, text, boolean) returns text language internal as 'set_config_by_name'",
+    client: ["select app.put('app.tenant_id', '2', true)", 'table app.notes'],
+  },
   {
     title: 'a policy that sets the claim',
     schema: `${events} insert into app.events values (1, 1);
@@ -114,6 +149,7 @@ export const catalogue: readonly Refuted[] = [
       create function app.give() returns trigger language plpgsql as $$ begin new.tenant_id := 2; return new; end $$;
       create trigger give before insert on app.closed for each row execute function app.give()`,
     client: "update app.events set kind = 'closed'",
+    column: 'tenant_id',
   },
   {
     title: 'a partition whose trigger for deletes fires when a row moves',

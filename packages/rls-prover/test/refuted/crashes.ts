@@ -23,7 +23,7 @@ const conditions: readonly (readonly [title: string, condition: string, before?:
   ['a correlated array', '1 = any (array(select m.tenant_id from app.members m where m.document_id = documents.id))'],
   [
     'a correlated subquery in a subquery',
-    'exists (select from app.members m where m.id = (select min(o.id) from app.members o where o.document_id = documents.id and o.id = m.id))',
+    `exists (select from app.members m where m.id = (select min(o.id) from app.members o where o.document_id = documents.id and o.id = m.id))`,
   ],
   [
     'a correlated subquery in a case',
@@ -40,7 +40,8 @@ const conditions: readonly (readonly [title: string, condition: string, before?:
   [
     'a correlated subquery in a function',
     'app.first_member(id) = 1',
-    "set local check_function_bodies = off; create function app.first_member(int) returns int language sql stable as 'select m.tenant_id from app.members m where m.document_id = $1'",
+    `set local check_function_bodies = off;
+      create function app.first_member(int) returns int language sql stable as 'select m.tenant_id from app.members m where m.document_id = $1'`,
   ],
   [
     'a correlated subquery below a union',

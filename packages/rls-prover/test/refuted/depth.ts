@@ -100,6 +100,21 @@ export const depth: readonly Refuted[] = [
     shared: ['app.documents', 'app.first', 'app.second'],
   },
   {
+    title: 'a foreign key that sets null through two views',
+    schema: `${documents('on delete set null')} create view app.first as select * from app.documents;
+      create view app.second as select * from app.first; grant select, delete on app.second to client`,
+    client: 'delete from app.second where id = 2',
+    shared: ['app.documents', 'app.first', 'app.second'],
+  },
+  {
+    title: 'a cascade that a merge into a view of a view begins',
+    schema: `${cascading} create view app.first as select * from app.documents; create view app.second as select * from app.first;
+      grant select, delete on app.second to client`,
+    client: 'merge into app.second d using (select 2 as id) s on s.id = d.id when matched then delete',
+    shared: ['app.documents', 'app.first', 'app.second'],
+    since: 17,
+  },
+  {
     title: 'a cascade over three tables',
     schema: `${cascading} create table app.shelves (id int primary key); insert into app.shelves values (1), (2);
       alter table app.documents add foreign key (id) references app.shelves on delete cascade;
@@ -202,6 +217,7 @@ export const depth: readonly Refuted[] = [
         'create table app.more () inherits (app.cards); insert into app.more values (1, 3); create trigger',
       )}`,
     client: "update app.cards set body = 'mine'",
+    column: 'tenant_id',
   },
   {
     title: 'a trigger that a change of another trigger fires',
@@ -211,11 +227,13 @@ export const depth: readonly Refuted[] = [
       drop trigger give on app.cards; create trigger give before update on app.cards for each row
         when (new.id = 7) execute function app.give()`,
     client: "update app.cards set body = 'mine'",
+    column: 'tenant_id',
   },
   ...assignments.map(([title, statement, declarations, before]) => ({
     title: `a trigger that assigns by ${title}`,
     schema: given(statement, declarations, before),
     client: "update app.cards set body = 'mine'",
+    column: 'tenant_id',
     shared: before?.includes('app.marks') ? ['app.marks'] : [],
   })),
 ];

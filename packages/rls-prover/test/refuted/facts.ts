@@ -138,6 +138,70 @@ export const facts: readonly Refuted[] = [
     client,
   },
   {
+    title: 'a check of real as text',
+    schema: inserted('extra_float_digits = 0', "key::text <> '0.12345679'", 'key real not null', "'0.12345679'"),
+    client,
+  },
+  {
+    title: 'a check of timestamptz as text',
+    schema: inserted(
+      "timezone = 'Pacific/Kiritimati'",
+      "key::text <> '2026-01-01 12:00:00+00'",
+      'key timestamptz not null',
+      "'2026-01-01 12:00+00'",
+    ).replace('reset timezone', "set local timezone = 'utc'"),
+    client,
+  },
+  {
+    title: 'a check of timestamp as text',
+    schema: inserted(
+      'datestyle = german',
+      "key::text <> '2026-01-02 03:04:05'",
+      'key timestamp not null',
+      "'2026-01-02 03:04:05'",
+    ),
+    client,
+  },
+  {
+    title: 'a check of regtype as text',
+    schema: `create type app.kind as enum ('a');
+      ${inserted('search_path = app', "key::text <> 'app.kind'", 'key regtype not null', "'app.kind'")}`,
+    client,
+  },
+  {
+    title: 'a check of regproc as text',
+    schema: inserted('search_path = app', "key::text <> 'app.t'", 'key regproc not null', "'app.t'"),
+    client,
+  },
+  {
+    title: 'a check of the name of a role that is renamed',
+    schema: `create role staff;
+      ${visible("key regrole not null, check (key::text <> 'chief')", "(1, 1, 'staff'), (2, 2, 'staff')", "tenant_id = app.t() or not (key::text <> 'chief')")}
+      alter role staff rename to chief`,
+    client,
+  },
+  {
+    title: 'a check of the label of an enum that is renamed',
+    schema: `create type app.kind as enum ('a');
+      ${visible("key app.kind not null, check (key::text <> 'b')", "(1, 1, 'a'), (2, 2, 'a')", "tenant_id = app.t() or not (key::text <> 'b')")}
+      alter type app.kind rename value 'a' to 'b'`,
+    client,
+  },
+  {
+    title: 'a check of a domain over bytea as text',
+    schema: `create domain app.bytes as bytea;
+      ${inserted('bytea_output = escape', String.raw`key::text <> '\x32'`, 'key app.bytes not null', "'2'")}`,
+    client,
+  },
+  {
+    title: 'the check of a domain of bytea as text',
+    schema: `set local bytea_output = escape;
+      create domain app.bytes as bytea check (value::text <> '${String.raw`\x32`}');
+      ${visible('key app.bytes not null', "(1, 1, '2'), (2, 2, '2')", String.raw`tenant_id = app.t() or not (key::text <> '\x32')`)};
+      reset bytea_output`,
+    client,
+  },
+  {
     title: 'a check of words by the default configuration',
     schema: inserted(
       "default_text_search_config = 'pg_catalog.english'",

@@ -136,6 +136,18 @@ export const labels: readonly Refuted[] = [
     client: ["set app.mode = 'x'", "select *, set_config('app.mode', id::text, true) from app.things"],
   },
   {
+    title: 'the current user that is asked twice',
+    schema: `create role guest; grant guest to client;
+      ${visible('', '(1, 1), (2, 2)', '(select current_user::text) <> current_user::text or tenant_id = app.t()')}`,
+    client: "select *, set_config('role', 'guest', true) from app.things",
+  },
+  {
+    title: 'the setting of a role that is asked twice',
+    schema: `create role guest; grant guest to client;
+      ${visible('', '(1, 1), (2, 2)', "(select current_setting('role')) <> current_setting('role') or tenant_id = app.t()")}`,
+    client: "select *, set_config('role', 'guest', true) from app.things",
+  },
+  {
     title: 'a strict function that would answer null otherwise',
     schema: `create function app.has_label(text) returns boolean language sql immutable strict as 'select $1 is not null';
       ${shows('app.has_label(label) is null', 'label text', '(1, 1, null), (2, 2, null)')}`,

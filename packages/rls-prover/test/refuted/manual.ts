@@ -56,15 +56,15 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'a policy for a role that the client may become',
-    schema:
-      'create role staff; grant usage on schema app to staff; grant select on app.notes to staff; grant staff to client with inherit false; create policy staff on app.notes for select to staff using (true)',
+    schema: `create role staff; grant usage on schema app to staff; grant select on app.notes to staff;
+      grant staff to client with inherit false; create policy staff on app.notes for select to staff using (true)`,
     client: ['set role staff', client],
     since: 16,
   },
   {
     title: 'a policy that asks for the role of the session',
-    schema:
-      'create role staff; grant usage on schema app to staff; grant select on app.notes to staff; grant staff to client; create policy staff on app.notes for select to staff using (current_user <> session_user or tenant_id = app.t())',
+    schema: `create role staff; grant usage on schema app to staff; grant select on app.notes to staff; grant staff to client;
+      create policy staff on app.notes for select to staff using (current_user <> session_user or tenant_id = app.t())`,
     client: ['set role staff', client],
   },
   { title: 'a role that reads all data', schema: `${hidden} grant pg_read_all_data to client`, client: list },
@@ -76,7 +76,8 @@ export const manual: readonly Refuted[] = [
   { title: 'a right of everybody', schema: `${hidden} grant select on app.hidden to public`, client: list },
   {
     title: 'a right of everybody in another schema',
-    schema: `create schema other; grant usage on schema other to public; create table other.hidden (tenant_id int); insert into other.hidden values (2); grant select on other.hidden to public`,
+    schema: `create schema other; grant usage on schema other to public; create table other.hidden (tenant_id int);
+      insert into other.hidden values (2); grant select on other.hidden to public`,
     client: 'table other.hidden',
   },
   {
@@ -97,12 +98,14 @@ export const manual: readonly Refuted[] = [
   { title: 'a right to truncate', schema: 'grant truncate on app.notes to client', client: 'truncate app.notes' },
   {
     title: 'a right to truncate a table to which another refers',
-    schema: `create table app.marks (tenant_id int, note_id int references app.notes); insert into app.marks values (2, 2); ${guarded('app.marks')} grant truncate on app.marks to client`,
+    schema: `create table app.marks (tenant_id int, note_id int references app.notes); insert into app.marks values (2, 2);
+      ${guarded('app.marks')} grant truncate on app.marks to client`,
     client: 'truncate app.marks',
   },
   {
     title: 'a right to create triggers',
-    schema: `create function app.give() returns trigger language plpgsql as $$ begin new.tenant_id := 2; return new; end $$; ${cards('create policy own on app.cards to client using (true) with check (true); create policy kept on app.cards as restrictive for select to client using (tenant_id = app.t())', 'select, update (body), trigger', 'tenant_id int not null default 1, id int primary key, body text')}`,
+    schema: `create function app.give() returns trigger language plpgsql as $$ begin new.tenant_id := 2; return new; end $$;
+      ${cards('create policy own on app.cards to client using (true) with check (true); create policy kept on app.cards as restrictive for select to client using (tenant_id = app.t())', 'select, update (body), trigger', 'tenant_id int not null default 1, id int primary key, body text')}`,
     client: [
       'create trigger give before update on app.cards for each row execute function app.give()',
       "update app.cards set body = 'mine'",
@@ -110,7 +113,8 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'a right to create in a schema of a search path',
-    schema: `create function app.list() returns setof app.notes language plpgsql stable security definer set search_path = app, pg_catalog as $$ begin return query select n.* from notes n where n.tenant_id = t(); end $$; grant create on schema app to client`,
+    schema: `create function app.list() returns setof app.notes language plpgsql stable security definer set search_path = app, pg_catalog as $$ begin return query select n.* from notes n where n.tenant_id = t();
+      end $$; grant create on schema app to client`,
     client: [
       "create function app.always(int, int) returns boolean language sql immutable as 'select true'",
       'create operator app.= (function = app.always, leftarg = int, rightarg = int)',
@@ -119,7 +123,10 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'temporary tables that a definer finds',
-    schema: `create table app.allowed (tenant_id int); insert into app.allowed values (1); set local search_path = app; create function app.list() returns setof app.notes language plpgsql stable security definer as $$ begin return query select n.* from app.notes n where n.tenant_id in (select a.tenant_id from allowed a); end $$; reset search_path; do $$ begin execute format('grant temporary on database %I to client', current_database()); end $$`,
+    schema: `create table app.allowed (tenant_id int); insert into app.allowed values (1); set local search_path = app;
+      create function app.list() returns setof app.notes language plpgsql stable security definer as $$ begin return query select n.* from app.notes n where n.tenant_id in (select a.tenant_id from allowed a);
+      end $$; reset search_path; do $$ begin execute format('grant temporary on database %I to client', current_database());
+      end $$`,
     client: [
       'create temporary table allowed (tenant_id int)',
       'grant select on allowed to public',
@@ -129,12 +136,15 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'a right to set a parameter',
-    schema: `create function app.own() returns trigger language plpgsql as $$ begin new.tenant_id := app.t(); return new; end $$; ${cards('create policy new on app.cards for insert to client with check (true)', 'insert', 'tenant_id int not null default 1, id int primary key, body text')} create trigger own before insert on app.cards for each row execute function app.own(); grant set on parameter session_replication_role to client`,
+    schema: `create function app.own() returns trigger language plpgsql as $$ begin new.tenant_id := app.t(); return new; end $$;
+      ${cards('create policy new on app.cards for insert to client with check (true)', 'insert', 'tenant_id int not null default 1, id int primary key, body text')} create trigger own before insert on app.cards for each row execute function app.own();
+      grant set on parameter session_replication_role to client`,
     client: ['set session_replication_role = replica', 'insert into app.cards values (2, 9)'],
   },
   {
     title: 'a right on statistics',
-    schema: `${hidden} insert into app.hidden select 2, n, 'of 2' from generate_series(10, 20) n; analyze app.hidden; grant select on pg_statistic to client`,
+    schema: `${hidden} insert into app.hidden select 2, n, 'of 2' from generate_series(10, 20) n; analyze app.hidden;
+      grant select on pg_statistic to client`,
     client: "select stavalues1::text from pg_statistic where starelid = 'app.hidden'::regclass",
   },
   {
@@ -145,8 +155,8 @@ export const manual: readonly Refuted[] = [
   { title: 'a table without row level security', schema: 'alter table app.notes disable row level security', client },
   {
     title: 'a table in the schema of information',
-    schema:
-      'create table information_schema.hidden (tenant_id int); insert into information_schema.hidden values (2); grant select on information_schema.hidden to client',
+    schema: `create table information_schema.hidden (tenant_id int); insert into information_schema.hidden values (2);
+      grant select on information_schema.hidden to client`,
     client: 'table information_schema.hidden',
   },
   {
@@ -161,19 +171,20 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'a function in a schema of extensions',
-    schema: `create schema extensions; grant usage on schema extensions to client; create function extensions.list_notes() ${everything}`,
+    schema: `create schema extensions; grant usage on schema extensions to client;
+      create function extensions.list_notes() ${everything}`,
     client: 'select * from extensions.list_notes()',
   },
   {
     title: 'a definer with a standard body',
-    schema:
-      'create function app.list() returns setof app.notes language sql stable security definer begin atomic select * from app.notes; end',
+    schema: `create function app.list() returns setof app.notes language sql stable security definer begin atomic select * from app.notes;
+      end`,
     client: 'select * from app.list()',
   },
   {
     title: 'a function of a policy with a standard body',
-    schema:
-      'create function app.is_mine(int) returns boolean language sql stable return $1 >= app.t(); alter policy own on app.notes using (app.is_mine(tenant_id))',
+    schema: `create function app.is_mine(int) returns boolean language sql stable return $1 >= app.t();
+      alter policy own on app.notes using (app.is_mine(tenant_id))`,
     client,
   },
   {
@@ -193,8 +204,8 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'a function whose setting is the claim',
-    schema:
-      'create function app.list() returns setof app.notes language plpgsql stable set app.tenant_id = 2 as $$ begin return query table app.notes; end $$',
+    schema: `create function app.list() returns setof app.notes language plpgsql stable set app.tenant_id = 2 as $$ begin return query table app.notes;
+      end $$`,
     client: 'select * from app.list()',
   },
   {
@@ -214,32 +225,35 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'a definer that returns any type',
-    schema:
-      'create function app.list(anyelement) returns setof anyelement language sql stable security definer as $$ select jsonb_populate_record($1, to_jsonb(n)) from app.notes n $$',
+    schema: `create function app.list(anyelement) returns setof anyelement language sql stable security definer as $$ select jsonb_populate_record($1, to_jsonb(n)) from app.notes n $$`,
     client: 'select * from app.list(null::app.notes)',
   },
   {
     title: 'a procedure with a result among its parameters',
     schema:
-      `create procedure app.peek(inout body text) language plpgsql security definer as $$ begin select n.body into body from app.notes n where tenant_id = 2; end $$`
+      `create procedure app.peek(inout body text) language plpgsql security definer as $$ begin select n.body into body from app.notes n where tenant_id = 2;
+      end $$`
         .replace('select n.body into body', '#variable_conflict use_variable\n select n.body into body')
         .replace('begin #variable_conflict use_variable\n', 'begin'),
     client: "call app.peek('')",
   },
   {
     title: 'a definer that returns a cursor',
-    schema:
-      'create function app.peek(refcursor) returns refcursor language plpgsql security definer as $$ begin open $1 for table app.notes; return $1; end $$',
+    schema: `create function app.peek(refcursor) returns refcursor language plpgsql security definer as $$ begin open $1 for table app.notes;
+      return $1; end $$`,
     client: ["select app.peek('peek')", 'fetch all from peek'],
   },
   {
     title: 'a definer below an operator',
-    schema: `create function app.all_notes(int, int) returns text language sql stable security definer as $$ select string_agg(body, ',') from app.notes $$; create operator app.### (function = app.all_notes, leftarg = int, rightarg = int)`,
+    schema: `create function app.all_notes(int, int) returns text language sql stable security definer as $$ select string_agg(body, ',') from app.notes $$;
+      create operator app.### (function = app.all_notes, leftarg = int, rightarg = int)`,
     client: 'select 1 operator(app.###) 1',
   },
   {
     title: 'a definer below a cast',
-    schema: `create type app.key as enum ('a'); create function app.all_notes(app.key) returns int language plpgsql stable security definer as $$ begin raise exception '%', (select string_agg(body, ',') from app.notes); end $$; create cast (app.key as int) with function app.all_notes(app.key)`,
+    schema: `create type app.key as enum ('a');
+      create function app.all_notes(app.key) returns int language plpgsql stable security definer as $$ begin raise exception '%', (select string_agg(body, ',') from app.notes);
+      end $$; create cast (app.key as int) with function app.all_notes(app.key)`,
     client: "select 'a'::app.key::int",
   },
   {
@@ -264,42 +278,46 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'a definer that an event trigger calls',
-    schema:
-      'create function app.erase() returns event_trigger language plpgsql security definer as $$ begin delete from app.notes; end $$; revoke execute on function app.erase() from public; create event trigger erase on ddl_command_start execute function app.erase()',
+    schema: `create function app.erase() returns event_trigger language plpgsql security definer as $$ begin delete from app.notes;
+      end $$; revoke execute on function app.erase() from public;
+      create event trigger erase on ddl_command_start execute function app.erase()`,
     client: 'alter default privileges revoke execute on functions from public',
   },
   {
     title: 'an event trigger that sets the claim',
-    schema:
-      "create function app.mark() returns event_trigger language plpgsql as $$ begin perform set_config('app.tenant_id', '2', true); end $$; create event trigger mark on ddl_command_start execute function app.mark()",
+    schema: `create function app.mark() returns event_trigger language plpgsql as $$ begin perform set_config('app.tenant_id', '2', true);
+      end $$; create event trigger mark on ddl_command_start execute function app.mark()`,
     client: ['alter default privileges revoke execute on functions from public', client],
   },
   {
     title: 'a definer in the check of a domain',
-    schema: `${secret} create function app.is_fine(text) returns boolean language plpgsql stable security definer as $$ begin raise exception '%', app.secret(); end $$; create domain app.key as text check (app.is_fine(value))`,
+    schema: `${secret} create function app.is_fine(text) returns boolean language plpgsql stable security definer as $$ begin raise exception '%', app.secret();
+      end $$; create domain app.key as text check (app.is_fine(value))`,
     client: "select 'x'::app.key",
   },
   {
     title: 'an instead of trigger of a view with its owner’s rights',
-    schema: `create view app.seen with (security_invoker) as table app.notes; grant select, update on app.seen to client; create function app.instead() returns trigger language plpgsql security definer as $$ begin update app.notes set body = new.body; return new; end $$; create trigger instead instead of update on app.seen for each row execute function app.instead()`,
+    schema: `create view app.seen with (security_invoker) as table app.notes; grant select, update on app.seen to client;
+      create function app.instead() returns trigger language plpgsql security definer as $$ begin update app.notes set body = new.body;
+      return new; end $$; create trigger instead instead of update on app.seen for each row execute function app.instead()`,
     client: "update app.seen set body = 'mine'",
   },
   {
     title: 'a restrictive policy for reading only',
-    schema:
-      'alter policy own on app.notes using (true); create policy mine on app.notes as restrictive for select to client using (tenant_id = app.t())',
+    schema: `alter policy own on app.notes using (true);
+      create policy mine on app.notes as restrictive for select to client using (tenant_id = app.t())`,
     client: "update app.notes set body = 'mine'",
   },
   {
     title: 'a restrictive policy for another role',
-    schema:
-      'create role staff; alter policy own on app.notes using (true); create policy mine on app.notes as restrictive to staff using (tenant_id = app.t())',
+    schema: `create role staff; alter policy own on app.notes using (true);
+      create policy mine on app.notes as restrictive to staff using (tenant_id = app.t())`,
     client,
   },
   {
     title: 'deletes of rows that a client does not see',
-    schema:
-      'drop policy own on app.notes; create policy see on app.notes for select to client using (tenant_id = app.t()); create policy remove on app.notes for delete to client using (true)',
+    schema: `drop policy own on app.notes; create policy see on app.notes for select to client using (tenant_id = app.t());
+      create policy remove on app.notes for delete to client using (true)`,
     client: 'delete from app.notes',
   },
   {
@@ -309,20 +327,20 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'updates that take a row',
-    schema:
-      'drop policy own on app.notes; create policy take on app.notes for update to client using (true) with check (tenant_id = app.t())',
+    schema: `drop policy own on app.notes;
+      create policy take on app.notes for update to client using (true) with check (tenant_id = app.t())`,
     client: 'update app.notes set tenant_id = 1',
   },
   {
     title: 'a merge that takes a row',
-    schema:
-      'drop policy own on app.notes; create policy see on app.notes for select to client using (true); create policy change on app.notes for update to client using (true) with check (tenant_id = app.t())',
+    schema: `drop policy own on app.notes; create policy see on app.notes for select to client using (true);
+      create policy change on app.notes for update to client using (true) with check (tenant_id = app.t())`,
     client: 'merge into app.notes n using (select 2 as id) s on s.id = n.id when matched then update set tenant_id = 1',
   },
   {
     title: 'a conflict whose update gives a row away',
-    schema:
-      'alter policy own on app.notes using (tenant_id = app.t()) with check (true); create policy see on app.notes for select to client using (true)',
+    schema: `alter policy own on app.notes using (tenant_id = app.t()) with check (true);
+      create policy see on app.notes for select to client using (true)`,
     client: "insert into app.notes values (1, 1, 'x') on conflict (id) do update set tenant_id = 2",
   },
   {
@@ -373,33 +391,56 @@ export const manual: readonly Refuted[] = [
   },
   {
     title: 'a tenant by the default of a domain',
-    schema: `create domain app.tenant as int default 2; ${cards('create policy new on app.cards for insert to client with check (true)', 'insert (id)', 'tenant_id app.tenant, id int primary key, body text')}`,
+    schema: `create domain app.tenant as int default 2;
+      ${cards('create policy new on app.cards for insert to client with check (true)', 'insert (id)', 'tenant_id app.tenant, id int primary key, body text')}`,
     client: 'insert into app.cards (id) values (2)',
   },
   {
     title: 'a partition with a right of its own',
-    schema: `create table app.posts (tenant_id int, id int) partition by list (tenant_id); create table app.second partition of app.posts for values in (2); insert into app.posts values (2, 2); ${guarded('app.posts')} grant select on app.second to client`,
+    schema: `create table app.posts (tenant_id int, id int) partition by list (tenant_id);
+      create table app.second partition of app.posts for values in (2); insert into app.posts values (2, 2);
+      ${guarded('app.posts')} grant select on app.second to client`,
     client: 'table app.second',
   },
   {
     title: 'a partition into which a client inserts',
-    schema: `create table app.posts (tenant_id int, id int) partition by list (tenant_id); create table app.second partition of app.posts for values in (2); ${guarded('app.posts')} grant insert on app.second to client`,
+    schema: `create table app.posts (tenant_id int, id int) partition by list (tenant_id);
+      create table app.second partition of app.posts for values in (2);
+      ${guarded('app.posts')} grant insert on app.second to client`,
     client: 'insert into app.second values (2, 9)',
   },
   {
     title: 'a child with a right of its own',
-    schema: `create table app.more () inherits (app.notes); insert into app.more values (2, 9, 'of 2'); grant select on app.more to client`,
+    schema: `create table app.more () inherits (app.notes); insert into app.more values (2, 9, 'of 2');
+      grant select on app.more to client`,
     client: 'table app.more',
   },
   {
     title: 'a partition that was attached with a policy of its own',
-    schema: `create table app.posts (tenant_id int, id int) partition by range (id); ${guarded('app.posts')} create table app.old (tenant_id int, id int); insert into app.old values (2, 2); ${guarded('app.old', 'true')} alter table app.posts attach partition app.old for values from (0) to (9)`,
+    schema: `create table app.posts (tenant_id int, id int) partition by range (id);
+      ${guarded('app.posts')} create table app.old (tenant_id int, id int); insert into app.old values (2, 2);
+      ${guarded('app.old', 'true')} alter table app.posts attach partition app.old for values from (0) to (9)`,
     client: 'table app.old',
   },
   {
     title: 'a parent that shows the rows of a child',
-    schema: `create table app.parents (id int); create table app.posts (tenant_id int) inherits (app.parents); insert into app.posts values (2, 2); ${guarded('app.posts')} grant select, delete on app.parents to client`,
+    schema: `create table app.parents (id int); create table app.posts (tenant_id int) inherits (app.parents);
+      insert into app.posts values (2, 2); ${guarded('app.posts')} grant select, delete on app.parents to client`,
     client: 'delete from app.parents',
+    shared: ['app.parents'],
+  },
+  {
+    title: 'a parent that changes the rows of a child',
+    schema: `create table app.parents (id int, body text); create table app.posts (tenant_id int) inherits (app.parents);
+      insert into app.posts values (2, 'of 2', 2); ${guarded('app.posts')} grant select, update on app.parents to client`,
+    client: "update app.parents set body = 'mine'",
+    shared: ['app.parents'],
+  },
+  {
+    title: 'a parent that shows the text of a child',
+    schema: `create table app.parents (id int, body text); create table app.posts (tenant_id int) inherits (app.parents);
+      insert into app.posts values (2, 'of 2', 2); ${guarded('app.posts')} grant select on app.parents to client`,
+    client: 'table app.parents',
     shared: ['app.parents'],
   },
 ];

@@ -44,6 +44,20 @@ export const names: readonly Refuted[] = [
     client: ['set search_path = app, pg_catalog', client],
   },
   {
+    title: 'a domain called text in the search path of a client',
+    schema: `create domain app.text as varchar(1);
+      create function app.short(pg_catalog.text) returns pg_catalog.text language sql immutable as $$ select $1::text $$;
+      ${shows("(label = 'ab' and app.short(label) = 'a')", 'label pg_catalog.text not null', labels)}`,
+    client: ['set search_path = app, pg_catalog', client],
+  },
+  {
+    title: 'an enum called date in the search path of a client',
+    schema: `create type app.date as enum ('2026-01-02', '2026-01-01');
+      create function app.is_before() returns boolean language sql immutable as $$ select '2026-01-02'::date < '2026-01-01'::date $$;
+      ${shows('app.is_before()')}`,
+    client: ['set search_path = app, pg_catalog', client],
+  },
+  {
     title: 'a domain called int4 in the type of a variable',
     schema: `create domain app.int4 as pg_catalog.numeric;
       create function app.is_split(pg_catalog.text) returns boolean language plpgsql immutable set search_path = app, pg_catalog

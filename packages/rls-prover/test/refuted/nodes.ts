@@ -63,6 +63,20 @@ export const nodes: readonly Refuted[] = [
     schema: shows('localtimestamp(0) <> localtimestamp(6)'),
     client,
   },
+  ...['current_timestamp', 'localtimestamp', 'current_time', 'localtime'].map((name) => ({
+    title: `the precision of ${name} in a function`,
+    schema: `create function app.whole() returns text language sql stable as 'select ${name}(0)::text';
+      create function app.exact() returns text language sql stable as 'select ${name}::text';
+      ${shows('app.whole() <> app.exact()')}`,
+    client,
+  })),
+  {
+    title: 'the precision of what a function returns',
+    schema: `create function app.whole() returns timestamptz language sql stable as 'select current_timestamp(0)';
+      create function app.exact() returns timestamptz language sql stable as 'select current_timestamp';
+      ${shows('app.whole() <> app.exact()')}`,
+    client,
+  },
   {
     title: 'the precision of a cast to timestamptz',
     schema: shows('now()::timestamptz(0) <> now()::timestamptz(6)'),
@@ -108,6 +122,24 @@ export const nodes: readonly Refuted[] = [
       create function app.lowest() returns int language sql stable as $$ select k from app.keys order by k $$;
       create function app.highest() returns int language sql stable as $$ select k from app.keys order by k desc $$;
       ${shows('app.lowest() <> app.highest()')}`,
+    client,
+    shared: ['app.keys'],
+  },
+  {
+    title: 'the offset of the first row of a function',
+    schema: `${keys}
+      create function app.first() returns int language sql stable as $$ select k from app.keys order by k $$;
+      create function app.second() returns int language sql stable as $$ select k from app.keys order by k offset 1 $$;
+      ${shows('app.first() <> app.second()')}`,
+    client,
+    shared: ['app.keys'],
+  },
+  {
+    title: 'the order of the first row of a function that returns rows',
+    schema: `${keys}
+      create function app.lowest() returns setof int language sql stable as $$ select k from app.keys order by k limit 1 $$;
+      create function app.highest() returns setof int language sql stable as $$ select k from app.keys order by k desc limit 1 $$;
+      ${shows('(select app.lowest()) <> (select app.highest())')}`,
     client,
     shared: ['app.keys'],
   },
@@ -229,6 +261,21 @@ export const nodes: readonly Refuted[] = [
       ${shows("app.other(label) = 'X'", 'label text collate app.caseless not null', labels)}`,
     client,
   },
+  ...[
+    { title: 'a case', body: "select case $2 when 'X' then true else false end" },
+    { title: 'in', body: "select $2 in ('X')" },
+    { title: 'an exists', body: "select exists (select where $2 = 'X')" },
+    { title: 'a function that it calls', body: "select app.are_equal($1, $2, 'X')" },
+    { title: 'distinct from', body: "select $2 is not distinct from 'X'" },
+    { title: 'nullif', body: "select nullif($2, 'X') is null" },
+  ].map(({ title, body }) => ({
+    title: `a collation reaches the body of a function by ${title}`,
+    schema: `${caseless}
+      create function app.are_equal(text, text, text) returns boolean language sql immutable as $$ select $2 = $3 $$;
+      create function app.is_x(text, text) returns boolean language sql immutable as $$ ${body} $$;
+      ${shows("app.is_x(label, 'x')", 'label text collate app.caseless not null', labels)}`,
+    client,
+  })),
   {
     title: 'the collation of a domain',
     schema: `${caseless} create domain app.label as text collate app.caseless;

@@ -14,6 +14,8 @@ export type Refuted = {
   earlier?: readonly string[];
   /** Relations whose rows all tenants share. */
   shared?: readonly string[];
+  /** Limits the invariant to commands that may write this column. */
+  column?: string;
   /** Everything open is accepted before this change. */
   change?: string;
   /** The first major version of PostgreSQL with this violation. */
@@ -21,7 +23,7 @@ export type Refuted = {
 };
 
 /** A schema that lets nothing through, next to one that does. */
-export type Twin = Omit<Refuted, 'change' | 'earlier'> & { isProven: boolean };
+export type Twin = Omit<Refuted, 'change'> & { isProven: boolean };
 
 /** Policies and rights for everything that a tenant does with its own rows. */
 export const guarded = (table: string, isVisible = 'tenant_id = app.t()'): string => `
@@ -72,13 +74,13 @@ export async function startRefuting() {
     }
   }
 
-  const judge = (client: ClientBase, { shared = [] }: Pick<Refuted, 'shared'>, accepted: Options['accepted'] = []) => {
+  const judge = (client: ClientBase, { shared = [], column }: Refuted | Twin, accepted: Options['accepted'] = []) => {
     const invariants = shared.map((relation) => ({ name: 'tenant', relation, expression: 'true' }));
     const options: Options = {
       client,
       roles: ['client'],
       claims: [{ name: 'tenant_id', setting: 'app.tenant_id', type: 'int4' }],
-      invariants: [{ name: 'tenant', expression: tenant }, ...invariants],
+      invariants: [{ name: 'tenant', expression: tenant, ...(column && { columns: [column] }) }, ...invariants],
       accepted,
     };
     return prove(options, prover);
@@ -134,6 +136,7 @@ async function send(client: ClientBase, tenantId: number, statements: readonly s
 
 /** Of all tables, as their owner sees them. */
 async function rowsOfTenant2(client: ClientBase): Promise<string> {
+  await client.query('reset search_path');
   const { rows: tables } = await client.query(`
     select a.attrelid::regclass::text as name from pg_attribute a join pg_class c on c.oid = a.attrelid
     where a.attname = 'tenant_id' and c.relkind = 'r' and c.relpersistence <> 't' and c.oid >= 16384 order by 1`);

@@ -39,7 +39,7 @@ export const twins: readonly Twin[] = [
     title: 'the time of the transaction asked twice',
     schema: shows('current_timestamp <> current_timestamp'),
     client: things,
-    isProven: true,
+    isProven: false,
   },
   {
     title: 'a column of the default collation compared with two texts',
@@ -61,7 +61,7 @@ export const twins: readonly Twin[] = [
       )}`,
     client: things,
     shared: ['app.members', 'app.groups', 'app.shares'],
-    isProven: true,
+    isProven: false,
   },
   {
     title: 'a check of a text, which no setting changes',
@@ -100,7 +100,7 @@ export const twins: readonly Twin[] = [
   {
     title: 'a domain with a name of its own in the search path of a function',
     schema: `create domain app.label as text;
-      create function app.same(text) returns text language sql immutable set search_path = pg_catalog, app as $$ select $1::text $$;
+      create function app.same(text) returns text language sql immutable set search_path = pg_catalog as $$ select $1::pg_catalog.text $$;
       ${shows("label = 'ab' and app.same(label) = 'a'", 'label text not null', "'ab'")}`,
     client: things,
     isProven: true,
@@ -116,13 +116,15 @@ export const twins: readonly Twin[] = [
     title: 'a trigger that assigns a column that the client may write',
     schema: cards('new.body := upper(new.body)'),
     client: writeCards,
+    column: 'tenant_id',
     isProven: true,
   },
   {
     title: 'a trigger that assigns the tenant of the client',
     schema: cards('new.tenant_id := app.t()'),
     client: writeCards,
-    isProven: true,
+    column: 'tenant_id',
+    isProven: false,
   },
   {
     title: 'two views without a right to delete',
@@ -164,6 +166,6 @@ export const twins: readonly Twin[] = [
       alter policy own on app.documents using (tenant_id = app.t()
         and 1 = (select m.tenant_id from app.members m where m.document_id = documents.id))`,
     client: ['delete from app.documents', 'table app.lines'],
-    isProven: true,
+    isProven: false,
   },
 ];

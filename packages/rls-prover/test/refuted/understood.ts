@@ -28,17 +28,20 @@ const aliases: readonly (readonly [title: string, condition: string, before?: st
   [
     'a view swaps',
     'exists (select from app.swapped m where m.tenant_id = things.tenant_id)',
-    'create view app.swapped (k, tenant_id) with (security_invoker) as select tenant_id, k from app.members; grant select on app.swapped to client;',
+    `create view app.swapped (k, tenant_id) with (security_invoker) as select tenant_id, k from app.members;
+      grant select on app.swapped to client;`,
   ],
   [
     'a renamed view swaps',
     'exists (select from app.swapped m where m.tenant_id = things.tenant_id)',
-    'create view app.swapped with (security_invoker) as select * from app.members; grant select on app.swapped to client; alter view app.swapped rename tenant_id to x; alter view app.swapped rename k to tenant_id; alter view app.swapped rename x to k;',
+    `create view app.swapped with (security_invoker) as select * from app.members; grant select on app.swapped to client;
+      alter view app.swapped rename tenant_id to x; alter view app.swapped rename k to tenant_id;
+      alter view app.swapped rename x to k;`,
   ],
   ['a table swaps later', 'exists (select from app.members m where m.k = things.tenant_id)', ''],
   [
     'a union takes from its first query',
-    'exists (select from (select k as tenant_id from app.members union select tenant_id from app.members) m where m.tenant_id = things.tenant_id)',
+    `exists (select from (select k as tenant_id from app.members union select tenant_id from app.members) m where m.tenant_id = things.tenant_id)`,
   ],
   [
     'a function swaps',
@@ -96,7 +99,7 @@ const definers: readonly (readonly [title: string, query: string])[] = [
   ['filters groups', 'select p.* from app.posts p group by p.id having count(*) > 0 or p.tenant_id = app.t()'],
   [
     'filters what a window counts',
-    'select o.tenant_id, o.id, o.other, o.note from (select *, lead(body) over (order by id) as other from app.posts) o where o.tenant_id = app.t()',
+    `select o.tenant_id, o.id, o.other, o.note from (select *, lead(body) over (order by id) as other from app.posts) o where o.tenant_id = app.t()`,
   ],
   ['runs a text as XML', "select app.t(), 1, query_to_xml('table app.posts', true, false, '')::text, null"],
   ['writes a table as XML', "select app.t(), 1, table_to_xml('app.posts', true, false, '')::text, null"],
@@ -106,7 +109,7 @@ const definers: readonly (readonly [title: string, query: string])[] = [
   ],
   [
     'rewrites words by a text',
-    "select 2, 1, ts_rewrite('a'::tsquery, 'select ''a''::tsquery, to_tsquery(''simple'', body) from app.posts where id = 2 and false')::text, null",
+    `select 2, 1, ts_rewrite('a'::tsquery, 'select ''a''::tsquery, to_tsquery(''simple'', body) from app.posts where id = 2 and false')::text, null`,
   ],
   ['reads a view of its own', 'select p.* from app.every p where p.tenant_id is not null'],
   ['calls a function that reads', 'select p.* from app.list_all() p where p.tenant_id = app.t() or p.tenant_id > 1'],
@@ -272,8 +275,8 @@ export const understood: readonly Refuted[] = [
   },
   {
     title: 'a check of a policy that finds no row',
-    schema:
-      'create policy none on app.notes for update to client using (false) with check (true); drop policy own on app.notes; create policy mine on app.notes for update to client using (tenant_id = app.t())',
+    schema: `create policy none on app.notes for update to client using (false) with check (true); drop policy own on app.notes;
+        create policy mine on app.notes for update to client using (tenant_id = app.t())`,
     client: 'update app.notes set tenant_id = 2',
   },
   {

@@ -68,7 +68,7 @@ const queries: readonly (readonly [title: string, query: string])[] = [
   ],
   [
     'of a window',
-    'select other as tenant_id from (select tenant_id, lead(tenant_id) over (order by id) as other from app.posts) p where tenant_id = app.t()',
+    `select other as tenant_id from (select tenant_id, lead(tenant_id) over (order by id) as other from app.posts) p where tenant_id = app.t()`,
   ],
   ['of an aggregate', 'select max(tenant_id) as tenant_id from app.posts'],
   ['of an array', 'select unnest(array_agg(tenant_id)) as tenant_id from app.posts'],
