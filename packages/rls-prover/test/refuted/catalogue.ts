@@ -98,6 +98,32 @@ export const catalogue: readonly Refuted[] = [
     client: ['table app.seen', 'table app.notes'],
   })),
   {
+    title: 'a column of a view below a view that sets the claim',
+    schema: `create view app.inner_view with (security_invoker) as select *, ${switched} as mark from app.notes;
+      create view app.seen with (security_invoker) as select tenant_id, id, mark from app.inner_view;
+      grant select on app.inner_view, app.seen to client`,
+    client: ['table app.seen', 'table app.notes'],
+  },
+  {
+    title: 'the default of a column of a view that sets the claim',
+    schema: `${events} create view app.seen with (security_invoker) as table app.events; grant select, insert on app.seen to client;
+      alter view app.seen alter mark set default ${switched}`,
+    client: ['insert into app.seen (tenant_id, id) values (2, 1)', 'table app.notes'],
+  },
+  {
+    title: 'the condition of a constraint trigger that sets the claim',
+    schema: `${events} ${nothing}
+      create constraint trigger mark after insert on app.events for each row when (${switched} is not null) execute function app.nothing()`,
+    client: writeAndRead,
+  },
+  {
+    title: 'the default of a partition that sets the claim',
+    schema: `create table app.events (tenant_id int not null, id int, mark text) partition by list (tenant_id);
+      create table app.rest partition of app.events default; alter table app.rest alter mark set default ${switched};
+      ${guarded('app.events')} ${guarded('app.rest')}`,
+    client: ['insert into app.rest (tenant_id, id) values (2, 1)', 'table app.notes'],
+  },
+  {
     title: 'a rule that sets the claim',
     schema: `${events} create rule also as on insert to app.events do also select ${switched}`,
     client: writeAndRead,

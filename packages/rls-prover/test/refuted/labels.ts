@@ -148,6 +148,32 @@ export const labels: readonly Refuted[] = [
     client: "select *, set_config('role', 'guest', true) from app.things",
   },
   {
+    title: 'a sequence that is asked twice',
+    schema: `${numbers} select nextval('app.numbers'); grant select on app.numbers to client;
+      ${visible('', '(1, 1), (2, 2)', "(select currval('app.numbers')) <> currval('app.numbers') or tenant_id = app.t()")}`,
+    client: "select *, nextval('app.numbers') from app.things",
+  },
+  {
+    title: 'the search path that is asked twice',
+    schema: visible(
+      '',
+      '(1, 1), (2, 2)',
+      "(select current_setting('search_path')) <> current_setting('search_path') or tenant_id = app.t()",
+    ),
+    client: "select *, set_config('search_path', 'x' || id, true) from app.things",
+  },
+  ...[
+    { call: 'uuidv7()', since: 18 },
+    { call: 'random(1, 1000000000)', since: 17 },
+    { call: 'random_normal()', since: 16 },
+    { call: 'clock_timestamp()', since: 15 },
+  ].map(({ call, since }) => ({
+    title: `a volatile ${call.replace(/\(.*/, '')} that is asked twice`,
+    schema: shows(`${call}::text <> ${call}::text`),
+    client,
+    since,
+  })),
+  {
     title: 'a strict function that would answer null otherwise',
     schema: `create function app.has_label(text) returns boolean language sql immutable strict as 'select $1 is not null';
       ${shows('app.has_label(label) is null', 'label text', '(1, 1, null), (2, 2, null)')}`,

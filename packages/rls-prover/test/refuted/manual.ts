@@ -437,6 +437,22 @@ export const manual: readonly Refuted[] = [
     shared: ['app.parents'],
   },
   {
+    title: 'a root that routes a row to a partition',
+    schema: `create table app.parents (tenant_id int, id int) partition by list (tenant_id);
+      create table app.second partition of app.parents for values in (2); ${guarded('app.second')}
+      grant select, insert on app.parents to client`,
+    client: 'insert into app.parents values (2, 9)',
+    shared: ['app.parents'],
+  },
+  {
+    title: 'a view of a parent that deletes the rows of a child',
+    schema: `create table app.parents (id int, body text); create table app.posts (tenant_id int) inherits (app.parents);
+      insert into app.posts values (2, 'of 2', 2); ${guarded('app.posts')}
+      create view app.seen as table app.parents; grant select, delete on app.seen to client`,
+    client: 'delete from app.seen',
+    shared: ['app.parents', 'app.seen'],
+  },
+  {
     title: 'a parent that shows the text of a child',
     schema: `create table app.parents (id int, body text); create table app.posts (tenant_id int) inherits (app.parents);
       insert into app.posts values (2, 'of 2', 2); ${guarded('app.posts')} grant select on app.parents to client`,

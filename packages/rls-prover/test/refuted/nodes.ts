@@ -165,6 +165,21 @@ export const nodes: readonly Refuted[] = [
     shared: ['app.keys'],
   },
   {
+    title: 'the order of an array of a subquery',
+    schema: `${keys}
+      ${shows(`array_to_string(array(select k from app.keys order by k), ',')
+        <> array_to_string(array(select k from app.keys order by k desc), ',')`)}`,
+    client,
+    shared: ['app.keys'],
+  },
+  {
+    title: 'distinct within an array of a subquery',
+    schema: `${keys} insert into app.keys values (2);
+      ${shows('array(select k from app.keys)::text <> array(select distinct k from app.keys)::text')}`,
+    client,
+    shared: ['app.keys'],
+  },
+  {
     title: 'the filter of an aggregate',
     schema: `${keys} ${shows('(select count(*) from app.keys) <> (select count(*) filter (where k > 1) from app.keys)')}`,
     client,
@@ -276,6 +291,33 @@ export const nodes: readonly Refuted[] = [
       ${shows("app.is_x(label, 'x')", 'label text collate app.caseless not null', labels)}`,
     client,
   })),
+  {
+    title: 'a collation reaches what a function makes of another parameter',
+    schema: `create collation app.turkish (provider = icu, locale = 'tr');
+      create function app.up(text, text) returns text language sql immutable as $$ select upper($2) $$;
+      ${shows("app.up(label, 'i') <> app.up('x', 'i')", 'label text collate app.turkish not null', labels)}`,
+    client,
+  },
+  {
+    title: 'a collation reaches the order of other parameters',
+    schema: `create function app.is_less(text, text, text) returns boolean language sql immutable as $$ select $2 < $3 $$;
+      ${shows(
+        "app.is_less(label, 'a', 'B') <> app.is_less(other, 'a', 'B')",
+        'label text collate "C" not null, other text collate "und-x-icu" not null',
+        "(1, 1, 'x', 'x'), (2, 2, 'x', 'x')",
+      )}`,
+    client,
+  },
+  {
+    title: 'a collation of a column reaches a function of PostgreSQL beside another column',
+    schema: `create collation app.turkish (provider = icu, locale = 'tr');
+      ${shows(
+        'label::bytea = other::bytea and upper(label)::bytea <> upper(other)::bytea',
+        'label text collate app.turkish not null, other text not null',
+        "(1, 1, 'i', 'i'), (2, 2, 'i', 'i')",
+      )}`,
+    client,
+  },
   {
     title: 'the collation of a domain',
     schema: `${caseless} create domain app.label as text collate app.caseless;

@@ -42,7 +42,7 @@ afterAll(async () => {
   process.stdout.write(`${tableOf(counts)}\n`);
 });
 
-/** With what is open, so that a failure shows it. */
+/** As lines, which `SHOW_OPEN=1` prints. */
 const openOf = (judgements: readonly Judgement[]) =>
   judgements
     .filter(isOpen)
