@@ -48,7 +48,7 @@ export const catalogue: readonly Refuted[] = [
     title: 'the check of a domain that sets the claim',
     schema: `create domain app.mark as text check (${switched} is not null);
       ${events} alter table app.events alter mark type app.mark`,
-    client: ["insert into app.events values (1, 1, 'x')", 'table app.notes'],
+    client: ["insert into app.events values (2, 1, 'x')", 'table app.notes'],
   },
   {
     title: 'the check of a domain that only a cast of the client reaches',
