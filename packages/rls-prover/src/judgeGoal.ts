@@ -52,7 +52,11 @@ export const failed = (error: Error): string =>
   `not understood: ${error instanceof TooLarge ? error.message : `the prover failed: ${error.message}`}`;
 
 async function decide(goal: BoundGoal, judging: Judging): Promise<Found> {
-  const asked = await solve(goal, judging).catch((error: Error) => ({ why: failed(error), hints: new Map(), remedy: null }));
+  const asked = await solve(goal, judging).catch((error: Error) => ({
+    why: failed(error),
+    hints: new Map(),
+    remedy: null,
+  }));
   if ('verdict' in asked) return asked;
   const { why, hints, remedy = null } = asked;
   const found = await judging.refute(goal, hints);
