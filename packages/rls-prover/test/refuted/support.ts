@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { Client, type ClientBase } from 'pg';
-import { isOpen, type Judgement, type Options, openProver, prove } from 'rls-prover';
+import { type Acceptance, type Goal, isOpen, type Judgement, type Options, openProver, prove } from 'rls-prover';
 import { asAdministrator, openTestDatabase } from '../../../../test/support/database.ts';
 
 /** A schema in which a client of tenant 1 reads, changes or writes a row of tenant 2. */
@@ -51,7 +52,14 @@ const base = `
 
 const tenant = 'old.tenant_id = claims.tenant_id and new.tenant_id = claims.tenant_id';
 
-/** An empty database, and a prover. */
+/** The functions of `audit` that say whether something has changed since it was accepted. */
+async function readHashFunctions(): Promise<string> {
+  const file = new URL('../../../../migrations/committed/000036-audit-bypasses.sql', import.meta.url);
+  const functions = (await readFile(file, 'utf8')).match(/^create function audit\..*?^ {2}\$\$;$/gms) ?? [];
+  return ['create schema audit', ...functions].join(';\n');
+}
+
+/** A database with nothing but the functions that note acceptances, and a prover. */
 export async function startRefuting() {
   const name = `refuted_${randomUUID().replaceAll('-', '')}`;
   await asAdministrator(
@@ -59,6 +67,7 @@ export async function startRefuting() {
     `revoke temporary on database ${name} from public`,
   );
   const database = openTestDatabase(name);
+  await database.owner.query(await readHashFunctions());
   const prover = await openProver();
 
   /** Does work over a connection of its own, which keeps nothing. */
@@ -82,6 +91,7 @@ export async function startRefuting() {
       claims: [{ name: 'tenant_id', setting: 'app.tenant_id', type: 'int4' }],
       invariants: [{ name: 'tenant', expression: tenant, ...(column && { columns: [column] }) }, ...invariants],
       accepted,
+      assumptions: { ignoredSchemas: '^audit$' },
     };
     return prove(options, prover);
   };
@@ -98,12 +108,35 @@ export async function startRefuting() {
   return { after, judge, version, stop };
 }
 
-/** What was accepted, so that only a change is open. */
-export const acceptancesOf = (judgements: readonly Judgement[]) =>
-  judgements.filter(isOpen).map(({ invariant, relation, command, role, hash }) => ({
-    ...{ invariant, relation, command, role, hash },
-    reason: 'It was read.',
-  }));
+/** Accepts what is open as this service does, with a hash. The function that it resolves to looks what has changed since. */
+export async function acceptOpen(client: ClientBase, judgements: readonly Judgement[]) {
+  const goals = judgements
+    .filter(isOpen)
+    .map(({ invariant, relation, command, role }) => ({ invariant, relation, command, role }));
+  const accepted = await readHashes(client, goals);
+
+  return async (): Promise<Acceptance[]> => {
+    const present = await readHashes(client, goals);
+    return goals.map((goal, index) => ({
+      ...goal,
+      reason: 'It was read.',
+      hasChanged: (accepted[index] ?? null) === null || accepted[index] !== present[index],
+    }));
+  };
+}
+
+async function readHashes(client: ClientBase, goals: readonly Goal[]): Promise<readonly (string | null)[]> {
+  const objects = goals.map(({ invariant, relation, command }) =>
+    invariant === 'definer' ? relation : `${invariant}: ${command} on ${relation}`,
+  );
+  const { rows } = await client.query(
+    `select array(
+       select audit.hash_of(object, who) from unnest($1::text[], $2::text[]) with ordinality as goal (object, who, place) order by place
+     ) as hashes`,
+    [objects, goals.map(({ role }) => role)],
+  );
+  return rows[0].hashes;
+}
 
 export type Attack = { isViolation: boolean; answers: readonly string[] };
 
