@@ -1,9 +1,7 @@
-import { type ClientBase, escapeIdentifier, escapeLiteral } from 'pg';
+import { type ClientBase, DatabaseError, escapeIdentifier, escapeLiteral } from 'pg';
 import type { Relation } from './catalogue.ts';
-import type { BoundGoal } from './goals.ts';
 import type { Claim, Examples, Options, Principal } from './interface.ts';
-import { refusedAs } from './refusals.ts';
-import { undone, within } from './savepoints.ts';
+import type { BoundGoal } from './invariants.ts';
 
 /** The values that the solver wants in a row: a column's text, or null. */
 export type Hints = ReadonlyMap<string, string | null>;
@@ -190,3 +188,34 @@ const equalTo = (row: Json, columns: readonly string[]) =>
 
 const likeness = (a: Json, b: Json) =>
   Object.keys(a).filter((name) => JSON.stringify(a[name]) === JSON.stringify(b[name])).length;
+
+/** Runs the work in a savepoint, and undoes it. */
+export async function undone<Result>(client: ClientBase, work: () => Promise<Result>): Promise<Result> {
+  await client.query('savepoint undone');
+  try {
+    return await work();
+  } finally {
+    await client.query('rollback to savepoint undone; release savepoint undone');
+  }
+}
+
+/** Runs the work in a savepoint, and undoes it only if it fails. */
+export async function within<Result>(client: ClientBase, work: () => Promise<Result>): Promise<Result> {
+  await client.query('savepoint example');
+  try {
+    const result = await work();
+    await client.query('release savepoint example');
+    return result;
+  } catch (error) {
+    await client.query('rollback to savepoint example; release savepoint example');
+    throw error;
+  }
+}
+
+/** The result where PostgreSQL refuses a statement. Other errors are thrown on. */
+export const refusedAs =
+  <Result>(result: Result) =>
+  (error: unknown): Result => {
+    if (!(error instanceof DatabaseError)) throw error;
+    return result;
+  };

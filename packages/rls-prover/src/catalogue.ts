@@ -17,7 +17,7 @@ export type Catalogue = {
   families: ReadonlyMap<string, string>;
   /** Names of the database's operators, but of those in C on types of their own, as extensions bring them; for {@link mayBeOwn}. */
   operators: ReadonlySet<string>;
-  /** The results of PostgreSQL's operators by the type on their left, `->> jsonb`, where they do not depend on the right. */
+  /** The results of PostgreSQL's operators by the type on their left, `->> jsonb`. */
   results: ReadonlyMap<string, Result>;
   /** Casts of the database's own between these, `from to`, but those that are without a function or by one of {@link Routine.isTrusted}. */
   casts: ReadonlySet<string>;
@@ -59,9 +59,9 @@ export type Relation = {
   rowSecurity: 'off' | 'on, not forced' | 'forced' | null;
   columns: readonly Column[];
   foreignKeys: readonly ForeignKey[];
-  /** The actions of its foreign keys, when a row that one of its rows refers to is deleted or gets another key. */
-  actions: readonly Action[];
-  /** Columns that no two rows share, none of them null. */
+  /** Those that act when the row to which they refer is deleted or gets another key. */
+  actions: readonly ForeignKey[];
+  /** The columns of unique keys without nulls. */
   keys: readonly (readonly string[])[];
   policies: readonly Policy[];
   /** What it is a partition or child of, at any depth. */
@@ -88,14 +88,21 @@ export type Column = {
   /** `generated always as identity`: a plain insert does not write it. */
   isIdentity: boolean;
 };
-export type ForeignKey = { columns: string[]; references: string; referenced: string[] };
-/** `null` and `default` set the columns of `sets`. */
-export type Action = ForeignKey & { name: string; onDelete: Effect; onUpdate: Effect; sets: string[] };
-export type Effect = 'none' | 'cascade' | 'null' | 'default';
+/** When the row to which it refers is deleted, `null` and `default` set the columns of `sets`. */
+export type ForeignKey = {
+  name: string;
+  columns: string[];
+  references: string;
+  referenced: string[];
+  onDelete: Effect;
+  onUpdate: Effect;
+  sets: string[];
+};
+type Effect = 'none' | 'cascade' | 'null' | 'default';
 /** A place in the catalogue that a client's statement may set in motion, with the functions that it calls by their oids. */
 export type Place = {
   name: string;
-  /** The table whose rows it is about when they are written; else null. */
+  /** The table that it acts on when a row is written; `*` is any, and null none. */
   written: string | null;
   /** A part that is more than an expression or a query, or null. */
   unknown: string | null;
@@ -153,7 +160,7 @@ export type Routine = {
   /** All to whom it is granted. */
   holder: string;
 };
-/** `right` is the type of a literal on the right side. */
-export type Result = { type: string; isStrict: boolean; right: string | null };
+/** `type` is empty where it depends on the right side, and `right` is the type of a literal there. */
+export type Result = { type: string; isStrict: boolean; isImmutable: boolean; right: string | null };
 export type Role = { name: string; bypasses: boolean; has: string[]; mayBecome: string[] };
 export type Builtin = { volatility: 'i' | 's' | 'v'; returns: Record<string, string>; isOfRows: boolean };

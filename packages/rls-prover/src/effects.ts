@@ -1,9 +1,17 @@
-import { type Catalogue, isOwnOperator, isPinned, mayBeOwn, type Routine } from './catalogue.ts';
-import { namesIn, partsOf } from './names.ts';
-import { type Body, NotUnderstood, type Parser } from './parse.ts';
+import {
+  type Catalogue,
+  isOwnOperator,
+  isPinned,
+  mayBeOwn,
+  type Place,
+  type Routine,
+  type Trigger,
+} from './catalogue.ts';
+import type { Goal } from './interface.ts';
+import { type Body, NotUnderstood, namesIn, type Parser, partsOf } from './parse.ts';
 
 /** The side effects that a function may have. */
-export type Effects = {
+type Effects = {
   /** The first thing that is not understood, such as running text. */
   unknown: string | null;
   /** The function in which that is: this one, or one that it calls. */
@@ -30,11 +38,11 @@ const kinds =
   /^(block|assign|if|case|loop|while|fori|fors|forc|foreach_a|exit|return|return_next|return_query|raise|assert|execsql|perform|call|getdiag|open|fetch|close)$/;
 
 /**
- * Finds what a function and all that it calls may do, to a fixed point.
+ * Finds the side effects of a function and of all functions that it calls, by an allowlist.
  *
- * Sound by an allowlist: statements that read or change rows do so with the rights of the role that runs them. These are not understood: other
- * statements, text that is run, settings, other languages, names without a schema that are not PostgreSQL's, and PostgreSQL's own functions that
- * are not harmless. The effects are the union of those of all functions that calls can reach.
+ * A statement that reads or changes rows does so with the rights of the role that runs it, so it is allowed. Everything else is not understood:
+ * other statements, text that is run, settings, other languages, PostgreSQL's functions that are not harmless, and names without a schema that
+ * are not PostgreSQL's.
  */
 export function effectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): Effects {
   const known = memory.get(routine);
@@ -78,7 +86,7 @@ function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): O
   if (known) return known;
   const place = routine.signature;
   const none = { place, assigned: null, called: [] };
-  const effects = ((): OwnEffects => {
+  const find = (): OwnEffects => {
     if (routine.isTrusted) return { ...none, unknown: null, reads: false, writes: false };
     const [part] = routine.isOfRows ? unsafeParts(routine, catalogue) : [];
     if (part) return { ...none, unknown: `call of ${part} in ${routine.name}`, reads: true, writes: true };
@@ -97,9 +105,25 @@ function ownEffectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): O
       assigned: body.assigned,
       called: calledBy(body.statements, catalogue, isPinned(routine)),
     };
-  })();
+  };
+  const effects = found(find) ?? {
+    ...none,
+    unknown: `a body that is too large in ${routine.name}`,
+    reads: true,
+    writes: true,
+  };
   ownMemory.set(routine, effects);
   return effects;
+}
+
+/** What a search of a parse tree finds, or null where the tree is too deep for it. */
+function found<Result>(search: () => Result): Result | null {
+  try {
+    return search();
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
 }
 
 /** The database's functions that parse trees may call. A field may be a call, too: `u.name` is `name(u)` (parse_func.c, ParseFuncOrColumn). */
@@ -151,7 +175,7 @@ function problemsOf(
 }
 
 /** PostgreSQL's own functions that an aggregate calls, and that are not harmless. */
-export const unsafeParts = ({ body, source }: Routine, { builtins }: Catalogue): string[] =>
+const unsafeParts = ({ body, source }: Routine, { builtins }: Catalogue): string[] =>
   source === null && body
     ? body.split(' ').filter((name) => !isHarmless(name, builtins.get(name)?.volatility ?? 'v'))
     : [];
@@ -212,3 +236,104 @@ const harmless = new Set(
 );
 const patterns =
   /^(has_\w+_privilege|pg_has_role|to_reg\w+|pg_get_\w+|pg_\w+_is_visible|(date|timestamp|timestamptz|time|timetz|interval)_?\w*|oidvectortypes|reg\w+(in|out))$/;
+
+/** A way to rows, policies or claims on which no policy decides. */
+type Beside = Goal & { why: string; about: Pick<Goal, 'relation' | 'role'> };
+
+/**
+ * Checks the functions on which the proofs rest.
+ *
+ * - Claims and roles are constants of the transaction: no function that a client may call, or that a trigger calls, sets one or runs text.
+ *   Nor does a rule, a default, a check, an index, a condition of a trigger, a policy or a view.
+ * - A trigger with its owner's rights does what the reason for accepting it says.
+ * - A trigger with the caller's rights does nothing that the caller could not do, unless a foreign key's action fires it.
+ */
+export function readBeside(catalogue: Catalogue, parser: Parser): Beside[] {
+  const routines = [...catalogue.functions.values()].flat();
+  const called = routines.filter(
+    (one) =>
+      !one.isTrigger &&
+      one.callers.length > 0 &&
+      (one.source !== null || one.language !== 'internal' || unsafeParts(one, catalogue).length > 0),
+  );
+  return [
+    ...catalogue.places.flatMap((place) => {
+      const problem = problemAt(place, catalogue, parser);
+      const named = { relation: place.name, role: 'everybody' };
+      const why = `not understood: ${problem}`;
+      return problem === null ? [] : [{ ...named, invariant: 'claims', command: 'run', why, about: named }];
+    }),
+    ...called.flatMap((routine) => {
+      const { unknown, place } = effectsOf(routine, catalogue, parser);
+      // A function that its callers may call directly has a judgement of its own.
+      const isJudged =
+        place !== routine.signature &&
+        called.some(
+          ({ signature, callers }) =>
+            signature === place && routine.callers.every((caller) => callers.includes(caller)),
+        );
+      if (unknown === null || isJudged || routine.isDefiner) return [];
+      const named = { relation: routine.signature, role: routine.holder };
+      return [
+        {
+          ...{ ...named, invariant: 'claims', command: 'call', about: named },
+          why: `not understood: ${unknown}`,
+        },
+      ];
+    }),
+    ...routines
+      .filter(
+        ({ isDefiner, signature }) =>
+          isDefiner && catalogue.triggers.some((trigger) => trigger.signature === signature),
+      )
+      .map(({ signature, holder }) => ({
+        ...{ invariant: 'definer', relation: signature, command: 'trigger', role: 'everybody' },
+        ...{ why: 'runs with the rights of its owner', about: { relation: signature, role: holder || 'nobody' } },
+      })),
+    ...catalogue.triggers.flatMap((trigger) => {
+      const routine = routines.find(({ signature }) => signature === trigger.signature);
+      return routine && !routine.isDefiner ? besideOf(trigger, routine, catalogue, parser) : [];
+    }),
+  ];
+}
+
+function besideOf(trigger: Trigger, routine: Routine, catalogue: Catalogue, parser: Parser): Beside[] {
+  const { unknown } = effectsOf(routine, catalogue, parser);
+  const place = trigger.relation === null ? trigger.name : `${trigger.name} on ${trigger.relation}`;
+  const of = {
+    command: 'trigger',
+    relation: place,
+    role: 'everybody',
+    about: { relation: place, role: 'everybody' },
+  };
+  if (unknown !== null) return [{ ...of, invariant: 'claims', why: `not understood: ${unknown}` }];
+  const relation = catalogue.relations.get(trigger.relation ?? '');
+  const isOfAction = relation?.actions.some(
+    ({ onDelete, onUpdate }) =>
+      (onDelete === 'cascade' && trigger.events.includes('delete')) ||
+      ((/null|default/.test(onDelete) || onUpdate !== 'none') && trigger.events.includes('update')),
+  );
+  return isOfAction
+    ? [{ ...of, invariant: 'definer', why: 'runs with the rights of the owner when a foreign key changes its rows' }]
+    : [];
+}
+
+/**
+ * Why a place may do more than compute a value, or null.
+ *
+ * Sound by an allowlist of nodes, settings and functions. A function of the database's own runs with the rights of the client, who needs the
+ * right to execute it: it has a judgement of its own. But the action of a foreign key writes rows with the rights of their owner.
+ */
+function problemAt(place: Place, catalogue: Catalogue, parser: Parser): string | null {
+  if (place.unknown !== null) return place.unknown;
+  const called = place.builtins.find(({ name, volatility }) => !isHarmless(name, volatility));
+  if (called) return `call of ${called.name}`;
+  const written = [...catalogue.relations.values()].filter(({ name }) => [name, '*'].includes(place.written ?? ''));
+  if (written.every(({ actions }) => actions.length === 0)) return null;
+  const asOwner = [...catalogue.functions.values()].flat().find((routine) => {
+    if (!place.own.includes(routine.signature)) return false;
+    const { unknown, reads, writes } = effectsOf(routine, catalogue, parser);
+    return unknown !== null || reads || writes;
+  });
+  return asOwner ? `call of ${asOwner.name} with the rights of the owner when a foreign key changes its rows` : null;
+}

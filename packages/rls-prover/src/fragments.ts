@@ -1,18 +1,19 @@
 /** A part of a name, in quotes if it has a dot, so that no name is read as another one. */
 const part = (name: string) => `case when ${name} ~ '[."]' then to_json(${name}::text)::text else ${name} end`;
 
-/** The name of a type; a domain is compared as what it is made of, at any depth. */
+/** The name of a type; a domain is compared as what it is made of, at any depth, unless it cuts or rounds values. */
 export const typeName = (oid: string) => `(
-  with recursive made (oid, typbasetype, typtype, typname, typnamespace, typelem, typcategory) as (
-    select named.oid, typbasetype, typtype, typname, typnamespace, typelem, typcategory from pg_type named where named.oid = ${oid}
+  with recursive made (oid, typbasetype, typtype, typtypmod, typname, typnamespace, typelem, typcategory) as (
+    select named.oid, typbasetype, typtype, typtypmod, typname, typnamespace, typelem, typcategory from pg_type named where named.oid = ${oid}
     union all
-    select b.oid, b.typbasetype, b.typtype, b.typname, b.typnamespace, b.typelem, b.typcategory from made join pg_type b on made.typtype = 'd' and b.oid = made.typbasetype)
+    select b.oid, b.typbasetype, b.typtype, b.typtypmod, b.typname, b.typnamespace, b.typelem, b.typcategory
+    from made join pg_type b on made.typtype = 'd' and made.typtypmod = -1 and b.oid = made.typbasetype)
   select case when ns.nspname = 'pg_catalog' then '' else ${part('ns.nspname')} || '.' end
     || case when element.oid is null then ${part('base.typname')} else ${part('element.typname')} || '[]' end
   from made base
   left join pg_type element on element.oid = base.typelem and base.typcategory = 'A'
   join pg_namespace ns on ns.oid = coalesce(element.typnamespace, base.typnamespace)
-  where base.typtype <> 'd')`;
+  where base.typtype <> 'd' or base.typtypmod <> -1)`;
 
 /** The names of those types, each computed once: PostgreSQL's own functions and operators have few types and are many. */
 export const typeNames = (oids: string) =>

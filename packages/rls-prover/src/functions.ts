@@ -1,12 +1,19 @@
 import { isPinned, mayBeOwn, pinnedPath, type Routine } from './catalogue.ts';
 import { findUnknown } from './constructs.ts';
 import { effectsOf, isHarmless } from './effects.ts';
-import { translate } from './expression.ts';
-import { choose, or, type Value } from './logic.ts';
-import { pathOf, textsOf } from './names.ts';
-import { type FuncCall, isByClient, type Node, NotUnderstood, type SelectStmt } from './parse.ts';
-import { deepest, type Environment, emptyScope, everything, type Scope } from './scope.ts';
-import { apply, cast, deny, maybeNull, open, scalars } from './values.ts';
+import { apply, cast, deny, maybeNull, oneValueOf, open, scalars, translate } from './expression.ts';
+import { choose, or, type Value } from './formula.ts';
+import {
+  type FuncCall,
+  isByClient,
+  type Node,
+  NotUnderstood,
+  type Parser,
+  pathOf,
+  type SelectStmt,
+  textsOf,
+} from './parse.ts';
+import { deepest, type Environment, emptyScope, everything, reserved, type Scope } from './scope.ts';
 
 /**
  * Translates a call.
@@ -50,15 +57,16 @@ function callBuiltin(name: string, args: readonly Value[], env: Environment): Va
   if (env.catalogue.settings.has(claimed) && !env.isImmutable)
     return env.problem.applied(`setting ${claimed}`, 'text', []);
   if (!builtin || !isHarmless(name, builtin.volatility)) return deny(`call of ${name}`, env, type);
-  const isSame = builtin.volatility === 'i' || (steady.has(name) && !env.isImmutable);
+  const isImmutable = builtin.volatility === 'i' || (times.has(name) && !env.isImmutable);
+  const isSame = isImmutable || (byZone.has(name) && !env.isImmutable);
   if (!given || builtin.isOfRows || !isSame) return open(`call of ${name}`, env, type);
-  return apply(`${name}()`, type, given, env);
+  return apply(`${name}()`, type, given, env, isImmutable);
 }
 
-/** Stable ones that yield the same within a statement: they depend on its time and on the time zone, which no function may set. */
-const steady = new Set(
-  'now transaction_timestamp statement_timestamp extract date_part date_trunc timezone to_char'.split(' '),
-);
+/** The same within a statement: it has one time. */
+const times = new Set(['now', 'transaction_timestamp', 'statement_timestamp']);
+/** The same for the same arguments under one time zone. */
+const byZone = new Set(['extract', 'date_part', 'date_trunc', 'timezone', 'to_char']);
 
 function callRoutine(name: string, args: readonly Value[], env: Environment): Value {
   const overloads = env.catalogue.functions.get(name) ?? [];
@@ -92,7 +100,7 @@ function parametersOf(routine: Routine, args: readonly Value[], env: Environment
   const parameters = new Map<string, Value>();
   for (const [index, { name, type }] of routine.parameters.entries()) {
     const value = cast(args[index] ?? { kind: 'scalar', type: 'unknown', isNull: 'true', value: '0' }, type, env);
-    parameters.set(`$${index + 1}`, value).set(name, value);
+    parameters.set(reserved(index + 1), value).set(name, value);
   }
   return parameters;
 }
@@ -131,18 +139,16 @@ export function setOf(select: SelectStmt, outer: Scope, env: Environment): RowsO
     return null;
   if (hasCall(args, (name) => mayBeOfRows(name, env))) return null;
   if (env.isImmutable || !env.catalogue.simpleTypes.has(routine.returns)) return null;
-  const body = bodyOf(routine, env);
-  if (!body || !('SubLink' in body) || findUnknown(body) || effectsOf(routine, env.catalogue, env.parser).unknown)
+  const query = queryOf(routine, env.parser);
+  if (!query || findUnknown({ SelectStmt: query }) || effectsOf(routine, env.catalogue, env.parser).unknown)
     return null;
-  const query = body.SubLink.subselect;
-  if (!query || !('SelectStmt' in query)) return null;
   const parameters = parametersOf(
     routine,
     args.map((argument) => translate(argument, outer, env)),
     env,
   );
   return {
-    ...{ query: query.SelectStmt, scope: { ...emptyScope, parameters }, env: environmentIn(routine, env) },
+    ...{ query, scope: { ...emptyScope, parameters }, env: environmentIn(routine, env) },
     ...{ column: name ?? textsOf(call.FuncCall.funcname ?? []).at(-1) ?? '', type: routine.returns },
   };
 }
@@ -154,16 +160,17 @@ export const isPlain = ({ settings }: Routine): boolean => settings.every((setti
 
 /** What it returns, as one expression. */
 function bodyOf(routine: Routine, { parser }: Environment): Node | null {
-  const { language, body, source } = routine;
+  const query = queryOf(routine, parser);
+  return query && (oneValueOf(query) ?? { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect: { SelectStmt: query } } });
+}
+
+/** The one query of a function's body, or null; also where a client's setting decides what it means. */
+export function queryOf(routine: Routine, parser: Parser): SelectStmt | null {
   if (isByClient(routine)) return null;
   try {
-    if (language === 'plpgsql') {
-      const returned = parser.returned(source);
-      return returned === null ? null : parser.expression(returned);
-    }
-    if (language !== 'sql') return null;
-    const subselect = { SelectStmt: parser.query(body) };
-    return { SubLink: { subLinkType: 'EXPR_SUBLINK', subselect } };
+    if (routine.language === 'sql') return parser.query(routine.body);
+    const returned = routine.language === 'plpgsql' ? parser.returned(routine.source) : null;
+    return returned === null ? null : parser.query(`select ${returned}`);
   } catch (error) {
     if (error instanceof NotUnderstood || (error instanceof Error && error.name === 'SqlError')) return null;
     throw error;

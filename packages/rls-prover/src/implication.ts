@@ -1,10 +1,9 @@
 import { passesBy } from './access.ts';
 import type { Catalogue } from './catalogue.ts';
-import { createEnvironment } from './environment.ts';
 import { translateWhole } from './expression.ts';
-import { and, isTrue, not } from './logic.ts';
-import { Problem } from './problem.ts';
+import { and, isTrue, not, Problem } from './formula.ts';
 import type { Prover } from './prover.ts';
+import { createEnvironment } from './queries.ts';
 import { type Environment, rowOf, scopeOf } from './scope.ts';
 
 export type Relationship = 'equal' | 'wider' | 'narrower' | 'unclear';

@@ -104,10 +104,10 @@ export const isOpen = ({ verdict, accepted }: Judgement) => verdict !== 'proven'
 export type Verdict = 'proven' | 'refuted' | 'unproven';
 
 /**
- * The reason to accept a judgement without a proof.
- * The role of a function is a list of all roles to which it is granted, sorted and joined by `, `. So another grant ends the acceptance.
- * The role of a trigger's function is `nobody` when it is granted to no role, and that of a trigger `everybody`.
- * The caller says whether anything has changed that the judgement has read: it is judged anew then.
+ * Accepts one judgement without a proof, for a reason.
+ * For a function, `role` lists all roles that may execute it, sorted and joined by `, `: a further grant ends the acceptance.
+ * For a trigger's function that no role may execute, `role` is `nobody`, and for a trigger `everybody`.
+ * `hasChanged` says that something which the judgement has read is different now. The judgement is open again then.
  */
 export type Acceptance = Goal & { reason: string; hasChanged: boolean };
 

@@ -1,23 +1,20 @@
-import { Acceptances } from './acceptances.ts';
-import { readBeside } from './beside.ts';
-import { checkOptions } from './checkOptions.ts';
 import { openCounterexamples } from './counterexample.ts';
-import { definersOf, judgeDefiner } from './definers.ts';
-import { createEnvironment } from './environment.ts';
-import { goalsOf, inFull, noteAssigned } from './goals.ts';
+import { readBeside } from './effects.ts';
+import { Problem } from './formula.ts';
 import { type Goal, isOpen, type Judgement, type Options } from './interface.ts';
-import { createJudging, judgeGoal } from './judgeGoal.ts';
-import { Problem } from './problem.ts';
+import { goalsOf, inFull, noteAssigned, predicateOf } from './invariants.ts';
+import { Acceptances, createJudging, definersOf, judgeDefiner, judgeGoal } from './judge.ts';
+import { referencesIn } from './parse.ts';
 import { openProver, type Prover } from './prover.ts';
-import { QuestionError } from './QuestionError.ts';
+import { createEnvironment } from './queries.ts';
 import { assumedOf, type Given } from './questions.ts';
 import { readCatalogue } from './readCatalogue.ts';
 import { readRights } from './rights.ts';
 
 /**
- * Judges every goal, and the facts on which the proofs rest, in a transaction that the caller rolls back.
+ * Proves or refutes every goal and every fact that the proofs rest on. The caller rolls the transaction back.
  *
- * @param prover stays open; without one, a prover is opened and closed
+ * @param prover remains open. Without one, this function opens a prover and closes it.
  */
 export async function prove(options: Options, prover?: Prover): Promise<Judgement[]> {
   if (prover) return judge(options, prover);
@@ -94,7 +91,7 @@ const none = {
 } as const;
 
 /** The judgement of an acceptance whose object is gone. */
-export const unusedAcceptance = (one: Goal): Judgement => ({
+const unusedAcceptance = (one: Goal): Judgement => ({
   ...one,
   ...none,
   why: 'is accepted, and there is no such object',
@@ -111,4 +108,45 @@ async function checkAssumed({ roles }: Options, given: Given, { solver }: Prover
         `No claims of ${role} satisfy the assumptions: ${[...problem.denied, ...(given.assumed ?? [])].join('; ')}.`,
       );
   }
+}
+
+/**
+ * Checks that each name of the question means something: roles, relations, columns and claims.
+ * An invariant that matches nothing is proven of nothing.
+ *
+ * @throws {QuestionError} with everything that matches nothing
+ */
+function checkOptions({ roles, claims, examples }: Options, { catalogue, parser, invariants }: Given): void {
+  const problems: string[] = [];
+  const known = new Set(['role', ...claims.map(({ name }) => name)]);
+  const relations = [...catalogue.relations.values()];
+  for (const role of new Set([...roles, ...invariants.flatMap((one) => one.roles)]))
+    if (!catalogue.roles.has(role)) problems.push(`the role ${role} does not exist`);
+  for (const { name, relation, columns, expression } of invariants) {
+    const of = `the invariant ${name}${relation === '*' ? '' : ` of ${relation}`}`;
+    const places = relations.filter((one) => relation === '*' || one.name === relation);
+    if (places.length === 0) problems.push(`${of} matches no table or view`);
+    const [predicate, table = ''] = predicateOf(parser.expression(expression));
+    if (predicate === 'only_through' && !catalogue.relations.has(table))
+      problems.push(`${of} has the table ${table}, which does not exist`);
+    const has = (column: string) => places.some((one) => one.columns.some((found) => found.name === column));
+    const named = referencesIn(parser.expression(expression));
+    const missing = [...columns, ...named.filter(({ row }) => row !== 'claims').map(({ column }) => column)].filter(
+      (column) => !has(column),
+    );
+    if (places.length > 0)
+      for (const column of new Set(missing)) problems.push(`${of} has the column ${column}, which no such table has`);
+    for (const { row, column } of named)
+      if (row === 'claims' && !known.has(column))
+        problems.push(`${of} has the claim ${column}, which is none of the claims`);
+  }
+  for (const { name, claims: held } of examples?.principals ?? [])
+    for (const claim of Object.keys(held))
+      if (!known.has(claim)) problems.push(`the principal ${name} has the claim ${claim}, which is none of the claims`);
+  if (problems.length > 0) throw new QuestionError(`The question matches nothing: ${problems.join('; ')}.`);
+}
+
+/** A question in which a name means nothing, or whose assumptions contradict each other. */
+class QuestionError extends Error {
+  override name = 'QuestionError';
 }

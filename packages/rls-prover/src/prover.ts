@@ -1,5 +1,5 @@
+import { init, killThreads } from 'z3-solver';
 import { loadParser, type Parser } from './parse.ts';
-import { openSolver, type Satisfiable, type Solver } from './solver.ts';
 
 /** The parser and the solver. */
 export type Prover = {
@@ -28,4 +28,52 @@ export async function openProver(): Promise<Prover> {
       },
     },
   };
+}
+
+/** Whether a formula can be satisfied, and the values of constants if so. */
+type Satisfiable = { status: 'sat' | 'unsat' | 'unknown'; values: ReadonlyMap<string, string> };
+
+type Solver = {
+  /** @throws {Error} when it is not SMT-LIB, which must never be taken for a proof */
+  solve(script: string): Promise<Satisfiable>;
+};
+
+const timeoutMilliseconds = 3000;
+
+/**
+ * Z3, as WebAssembly, which solves SMT-LIB.
+ * It runs on threads that keep the process alive until `close`.
+ * The text is read by `fromString`, at once: `eval_smtlib2_string` reads it on a thread, after the binding has freed it.
+ */
+async function openSolver(): Promise<Solver & { close(): Promise<void> }> {
+  const { Context, em } = await init();
+  const { Solver } = Context('prove');
+  // One question at a time: the context is one, and none may touch it while a thread does.
+  let last: Promise<unknown> = Promise.resolve();
+  return {
+    solve(script) {
+      const answer = last.then(() => solve(script));
+      last = answer.catch(() => undefined);
+      return answer;
+    },
+    close: () => killThreads(em),
+  };
+
+  async function solve(script: string): Promise<Satisfiable> {
+    const solver = new Solver();
+    try {
+      solver.set('timeout', timeoutMilliseconds);
+      solver.fromString(script);
+      const status = await solver.check();
+      const values = new Map<string, string>();
+      if (status === 'sat') {
+        const model = solver.model();
+        for (const constant of model.decls().filter((declaration) => declaration.arity() === 0))
+          values.set(String(constant.name()), String(model.get(constant)));
+      }
+      return { status, values };
+    } finally {
+      solver.release();
+    }
+  }
 }

@@ -1,26 +1,36 @@
-import { rowAccess } from './access.ts';
-import { byActions } from './actions.ts';
-import type { Catalogue, Relation } from './catalogue.ts';
-import { createEnvironment } from './environment.ts';
-import { translateWhole } from './expression.ts';
+import { baseOf, isLeaking, rowAccess } from './access.ts';
+import type { Catalogue, ForeignKey, Relation } from './catalogue.ts';
+import { cast, compare, deny, translate, translateWhole } from './expression.ts';
+import { and, exists, isTrue, not, nothing, or, Problem, type Value, type Variable } from './formula.ts';
+import type { Claim } from './interface.ts';
 import {
   actingRoles,
   type BoundGoal,
+  claimsOf,
+  holds,
   isAbout,
   isGranted,
+  isStatedOf,
   otherChild,
   predicates,
+  readsBreaking,
+  readsWithin,
   type Stated,
   statedOf,
-} from './goals.ts';
-import type { Claim } from './interface.ts';
-import { claimsOf, holds, isStatedOf, readsBreaking, readsWithin } from './invariants.ts';
-import { and, isTrue, not, or } from './logic.ts';
+} from './invariants.ts';
 import type { Parser } from './parse.ts';
-import { Problem } from './problem.ts';
-import { forSomeRow } from './rows.ts';
-import { actorIn, type Environment, emptyScope, everything, isMember, rowOf, type Scope, withinView } from './scope.ts';
-import { baseOf, isLeaking } from './views.ts';
+import { createEnvironment, forSomeRow } from './queries.ts';
+import {
+  actorIn,
+  type Environment,
+  emptyScope,
+  everything,
+  isMember,
+  type Row,
+  rowOf,
+  type Scope,
+  withinView,
+} from './scope.ts';
 
 /** The database, and the statements about it that are judged. */
 export type Given = {
@@ -50,7 +60,9 @@ export function questionOf(goal: BoundGoal, given: Given): Question {
   const { relation, command, role, invariant } = goal;
   const problem = new Problem();
   const formulas = actingRoles(role, catalogue).flatMap((actor) => {
-    const env = createEnvironment(given, problem, actor, relation.name);
+    // What an update writes is checked after the client's own expressions, which may change settings.
+    const isAtRow = command !== 'update';
+    const env = { ...createEnvironment(given, problem, actor, relation.name), isAtRow };
     const asked = { goal, invariants, env };
     const isDirect = isGranted(relation, command, actor, invariant);
     return [isDirect ? violation(relation, invariant, asked) : 'false', violationByActions(asked)].map((broken) =>
@@ -179,3 +191,139 @@ export const statedFor = (
   statedOf(relation, invariants, catalogue).find(
     (one) => one.name === name && one.commands.includes(command) && one.roles.includes(role),
   );
+
+type Change = { command: 'delete' | 'update'; old: Row; updated: Row };
+
+/**
+ * That a row changes by the action of a foreign key, after a command of the actor on another table.
+ *
+ * Sound, to a fixed point: the formula asks for each row to which the row refers. That row may change by a command, or by an action itself.
+ * PostgreSQL runs actions with the rights of the table's owner and past all policies (`ri_triggers.c`). Rows that refer to rows of their own
+ * table form chains: along a chain, the columns stay equal that the key has on both sides.
+ */
+function byActions(relation: Relation, change: Change, env: Environment, above: readonly string[] = []): string {
+  const path = [...above, relation.name];
+  return or(...relation.actions.map((action) => byAction(relation, action, change, env, path)));
+}
+
+function byAction(
+  relation: Relation,
+  action: ForeignKey,
+  change: Change,
+  env: Environment,
+  path: readonly string[],
+): string {
+  const { command, old, updated } = change;
+  const { onDelete, onUpdate, references, name } = action;
+  const isGone = command === 'delete' ? onDelete === 'cascade' : onDelete === 'null' || onDelete === 'default';
+  const isMoved = command === 'update' && onUpdate !== 'none';
+  const parent = env.catalogue.relations.get(references);
+  if (!isGone && !isMoved) return 'false';
+  const isChain = references === relation.name;
+  if (
+    !parent ||
+    (!isChain && path.includes(references)) ||
+    (isChain && (isMoved || path.filter((one) => one === references).length > 1))
+  ) {
+    deny(`the cycle of ${name} on ${relation.name}`, env);
+    return 'true';
+  }
+  const { problem } = env;
+  const [from, to] = [problem.variable(problem.sort(references)), problem.variable(problem.sort(references))];
+  const [before, after] = [rowOf(parent, from, problem), rowOf(parent, to, problem)];
+  const refers = (row: Row, other: Row) =>
+    and(
+      ...action.columns.map((column, index) =>
+        equal(row.column(column), other.column(action.referenced[index] ?? ''), env),
+      ),
+    );
+  // What is not known of these rows may be another for each.
+  const within = (...rows: Variable[]) => ({ ...env, variables: [...env.variables, ...rows], isAtRow: false });
+  const isThere = isMember(parent, from, env);
+  const others = isChain ? { ...parent, actions: parent.actions.filter((one) => one !== action) } : parent;
+  const isNear = isChain ? sharedBy(action, old, before, env) : refers(old, before);
+  const deleted = () =>
+    exists(
+      from,
+      and(isThere, isNear, happens(others, { command: 'delete', old: before, updated: before }, within(from), path)),
+    );
+  if (command === 'delete') return deleted();
+  const sets = (columns: readonly string[], effect: string) => isSet(relation, columns, effect, old, updated, env);
+  const moved = () => {
+    const moves = happens(parent, { command: 'update', old: before, updated: after }, within(from, to), path);
+    const then =
+      onUpdate === 'cascade'
+        ? and(refers(updated, after), sets(action.columns, 'any'))
+        : sets(action.columns, onUpdate);
+    return moves === 'false' ? 'false' : exists(from, exists(to, and(isThere, isNear, moves, then)));
+  };
+  return or(isGone ? and(deleted(), sets(action.sets, onDelete)) : 'false', isMoved ? moved() : 'false');
+}
+
+/** That the actor changes a row, by a command on its table or a view of it, or by an action. */
+function happens(relation: Relation, change: Change, env: Environment, path: readonly string[]): string {
+  const { command, old, updated } = change;
+  const may = ({ privileges }: Relation) => (privileges[`${command} ${env.actor}`]?.length ?? 1) > 0;
+  const as = (actor: string) => {
+    const within = { ...env, actor };
+    const using = rowAccess(relation, command, 'using', old, within);
+    return command === 'delete' ? using : and(using, rowAccess(relation, command, 'check', updated, within));
+  };
+  const isOn = (view: Relation, { name }: Relation) => view.kind === 'view' && baseOf(view, env)?.name === name;
+  const all = [...env.catalogue.relations.values()];
+  const mayThrough = (view: Relation): boolean =>
+    may(view) || all.some((above) => isOn(above, view) && mayThrough(above));
+  const commands = may(relation) ? [as(env.actor)] : [];
+  for (const other of all) {
+    const isKin = other.parents.includes(relation.name) || relation.parents.includes(other.name);
+    const isView = isOn(other, relation);
+    if (!(isKin ? may(other) : isView && mayThrough(other))) continue;
+    if (isKin) deny(`${command} of ${other.name}, which has rows of ${relation.name}`, env);
+    else commands.push(as(actorIn(other, env)));
+  }
+  return or(...commands, byActions(relation, change, env, path));
+}
+
+/** That columns have the same value along a chain of rows that refer to each other. */
+const sharedBy = ({ columns, referenced }: ForeignKey, old: Row, other: Row, env: Environment) =>
+  and(
+    ...columns
+      .filter((column, index) => column === referenced[index])
+      .map((column) => equal(old.column(column), other.column(column), env)),
+  );
+
+const equal = (first: Value | undefined, second: Value | undefined, env: Environment) =>
+  first && second ? isTrue(compare('=', first, second, { ...env, source: 'a foreign key' })) : 'true';
+
+/** That columns have the value that an action sets, and the others the one that they had, unless a trigger or expression sets it. */
+function isSet(
+  relation: Relation,
+  columns: readonly string[],
+  effect: string,
+  old: Row,
+  updated: Row,
+  env: Environment,
+): string {
+  return and(
+    ...relation.columns.map(({ name, type, default: text }) => {
+      const [before, after] = [old.column(name), updated.column(name)];
+      if (before?.kind !== 'scalar' || after?.kind !== 'scalar' || relation.assigned.update.includes(name))
+        return 'true';
+      if (!columns.includes(name)) return same(before, after);
+      if (effect === 'any') return 'true';
+      if (effect === 'null' || text === null) return same(nothing(type), after);
+      const value = cast(
+        translate(env.parser.expression(text), emptyScope, {
+          ...env,
+          source: `the default of ${relation.name}.${name}`,
+        }),
+        type,
+        env,
+      );
+      return value.kind === 'scalar' ? same(value, after) : 'true';
+    }),
+  );
+}
+
+const same = (first: { isNull: string; value: string }, second: { isNull: string; value: string }) =>
+  and(`(= ${first.isNull} ${second.isNull})`, or(first.isNull, `(= ${first.value} ${second.value})`));

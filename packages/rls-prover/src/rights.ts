@@ -2,7 +2,7 @@ import { isOwn, isSeen } from './fragments.ts';
 import type { Goal, Options } from './interface.ts';
 
 /** A right or an attribute of a client on which no policy decides. */
-export type Right = Goal & { why: string };
+type Right = Goal & { why: string };
 
 /**
  * Computes from the catalogue what clients may reach beside tables, views and functions.

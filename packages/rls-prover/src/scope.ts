@@ -1,9 +1,7 @@
 import type { Catalogue, Relation } from './catalogue.ts';
+import { application, type Problem, type Value, type Variable } from './formula.ts';
 import type { Claim } from './interface.ts';
-import type { Value } from './logic.ts';
-import { partsOf } from './names.ts';
-import type { FuncCall, Parser, SelectStmt } from './parse.ts';
-import { application, type Problem, type Variable } from './problem.ts';
+import { type FuncCall, type Parser, partsOf, type SelectStmt } from './parse.ts';
 
 /** The context in which an expression is translated. */
 export type Environment = {
@@ -32,11 +30,13 @@ export type Environment = {
   readonly source: string;
   /** Within a function that is marked immutable: PostgreSQL may keep what it once yielded. */
   readonly isImmutable: boolean;
+  /** Evaluated together with the row. PostgreSQL may evaluate a subquery before, and a client change settings in between. */
+  readonly isAtRow: boolean;
   /** Whether names without a schema are PostgreSQL's own: in what it prints for the prover, and in functions whose search path says so. */
   readonly isPinned: boolean;
 };
 
-export type Language = {
+type Language = {
   callFunction(call: FuncCall, scope: Scope, env: Environment): Value;
   forSome(select: SelectStmt, scope: Scope, env: Environment, then: Continue): string;
 };
@@ -51,7 +51,7 @@ export type World = { readonly name: string; readonly relation?: string; contain
 
 export type Row = { readonly columns: readonly string[]; column(name: string): Value | undefined };
 /** `null`: rows that are not understood. */
-export type Read = { readonly relation: Relation | null; readonly row: Row };
+type Read = { readonly relation: Relation | null; readonly row: Row };
 export type Scope = {
   readonly rows: readonly (readonly [alias: string, row: Row])[];
   readonly parameters?: ReadonlyMap<string, Value>;
@@ -109,8 +109,11 @@ export function isMember(relation: Relation, variable: Variable, { problem, worl
     : member;
 }
 
+/** A name that no object has, such as that of a parameter without one: PostgreSQL allows no such character. */
+export const reserved = (name: string | number): string => `\0${name}`;
+
 /** The alias of rows that are not understood: any name before a column may be theirs. */
-export const anyAlias = '*';
+export const anyAlias = reserved('any');
 
 /** The innermost column of that name. Columns further out that an alias hides are not found. */
 export function findColumn(scope: Scope, path: readonly string[]): Value | undefined {

@@ -1,6 +1,6 @@
 import type { ClientBase } from 'pg';
 import { isOpen, type Judgement, prove } from 'rls-prover';
-import { undone } from '../src/savepoints.ts';
+import { undone } from '../src/ExampleRows.ts';
 import type { Drawn } from './schemas.ts';
 import type { startProving } from './support.ts';
 import { idsIn } from './tries/show.ts';

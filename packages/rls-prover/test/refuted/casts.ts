@@ -108,6 +108,26 @@ export const casts: readonly Refuted[] = [
       grant insert on app.notes to client`,
     client: ["insert into app.notes values ('a'::app.kind, 9, 'x')", 'table app.notes'],
   },
+  ...[
+    ['text', 'app.cut', "'a '", "label = 'a ' and app.made(label) = 'a'"],
+    ['timestamp', 'app.second', "'2026-01-02 03:04:05.6'", 'app.made(label) <> label'],
+    ['numeric', 'app.rounded', '1.4', 'app.made(label)::text <> label::text'],
+  ].map(([type, domain, row, condition]) => ({
+    title: `a ${type} that a function returns as a domain that cuts or rounds it`,
+    schema: `create domain app.cut as varchar(1); create domain app.second as timestamp(0); create domain app.rounded as numeric(3, 0);
+      create function app.made(${type}) returns ${domain} language sql immutable as 'select $1';
+      ${shows(`${condition}`, `label ${type} not null`, row)}`,
+    client,
+  })),
+  ...[
+    'coalesce(null::name, label)',
+    'coalesce(label::varchar, null::name)',
+    'case when id > 0 then label::varchar else null::name end',
+  ].map((value) => ({
+    title: `a text that becomes a name, in ${value}`,
+    schema: shows(`${value}::name::text <> label`, 'label text not null', "repeat('a', 70)"),
+    client,
+  })),
   ...values.map(([title, condition, columns, row]) => ({
     title: `a value: ${title}`,
     schema: `create domain app.short as varchar(1); ${shows(condition, columns, row)}`,

@@ -7,6 +7,9 @@ const events = `create table app.events (tenant_id int not null, id int primary 
   ${guarded('app.events')}`;
 const writeAndRead = ['insert into app.events (tenant_id, id) values (1, 1)', 'table app.notes'];
 const nothing = 'create function app.nothing() returns trigger language plpgsql as $$ begin return new; end $$;';
+/** Says which notes its caller may read: a client its own, and the owner all. */
+const tells = `create function app.told(int) returns int language plpgsql
+  as $$ begin raise exception '%', (select string_agg(body, ',') from app.notes); end $$;`;
 
 /** What the catalogue has beside tables, policies and functions, and that acts all the same. */
 export const catalogue: readonly Refuted[] = [
@@ -197,5 +200,38 @@ export const catalogue: readonly Refuted[] = [
       alter view app.marks alter tenant_id set default 2;
       grant select, insert (id, mark) on app.marks to client`,
     client: "insert into app.marks (id, mark) values (9, 'x')",
+  },
+  {
+    title: 'a trigger of a partition whose root has disabled it',
+    schema: `create table app.events (tenant_id int not null, id int not null, mark text) partition by list (id);
+      create table app.open partition of app.events default; insert into app.events values (1, 1, 'x');
+      alter table app.events enable row level security;
+      create policy own on app.events to client using (tenant_id = app.t()) with check (true);
+      grant select, update (mark) on app.events to client;
+      create function app.give() returns trigger language plpgsql as $$ begin new.tenant_id := 2; return new; end $$;
+      create trigger give before update on app.events for each row execute function app.give();
+      alter table only app.events disable trigger give`,
+    client: "update app.events set mark = 'mine'",
+    column: 'tenant_id',
+  },
+  {
+    title: 'the default of a domain with the rights of the owner, when a foreign key sets it',
+    schema: `${tells} create domain app.kind as int default app.told(1);
+      create table app.kinds (tenant_id int not null, id int primary key); insert into app.kinds values (1, 1), (1, 2); ${guarded('app.kinds')}
+      create table app.marks (tenant_id int not null, kind app.kind references app.kinds on delete set default);
+      insert into app.marks values (1, 2); ${guarded('app.marks')}`,
+    client: 'delete from app.kinds where id = 2',
+    shared: ['app.kinds', 'app.marks'],
+  },
+  {
+    title: 'an operator of a check with the rights of the owner, when a foreign key changes a key',
+    schema: `${tells} create function app.is_told(int, int) returns boolean language plpgsql as 'begin return app.told($1) > $2; end';
+      create operator app.>>> (function = app.is_told, leftarg = int, rightarg = int);
+      create table app.kinds (tenant_id int not null, id int primary key); insert into app.kinds values (1, 1); ${guarded('app.kinds')}
+      create table app.marks (tenant_id int not null, kind int references app.kinds on update cascade);
+      insert into app.marks values (1, 1); ${guarded('app.marks')}
+      alter table app.marks add check (kind operator(app.>>>) 0) not valid`,
+    client: 'update app.kinds set id = 9',
+    shared: ['app.kinds', 'app.marks'],
   },
 ];

@@ -129,4 +129,27 @@ export const crashes: readonly Refuted[] = [
       alter policy own on app.notes using (true)`,
     client: 'table app.notes',
   },
+  ...[
+    {
+      place: 'a function',
+      sql: (sum: string) => `create function app.sum() returns int language sql stable as 'select ${sum}'`,
+    },
+    {
+      place: 'a default of a parameter',
+      sql: (sum: string) =>
+        `create function app.sum(x int default ${sum}) returns int language plpgsql stable as 'begin return x; end'`,
+    },
+    {
+      place: 'a trigger',
+      sql: (
+        sum: string,
+      ) => `create function app.sum() returns trigger language plpgsql as 'begin new.id := ${sum}; return new; end';
+        create trigger sum before insert on app.notes for each row execute function app.sum()`,
+    },
+  ].map(({ place, sql }) => ({
+    title: `the sum of ten thousand numbers in ${place} beside a policy for everyone`,
+    schema: `set local check_function_bodies = off; set local max_stack_depth = '6MB'; ${sql(Array.from({ length: 10_000 }, () => 1).join(' + '))};
+      alter policy own on app.notes using (true)`,
+    client: 'table app.notes',
+  })),
 ];

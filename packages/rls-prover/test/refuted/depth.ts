@@ -229,6 +229,43 @@ export const depth: readonly Refuted[] = [
     client: "update app.cards set body = 'mine'",
     column: 'tenant_id',
   },
+  {
+    title: 'the check of a domain with the rights of the owner, when a foreign key changes a key',
+    schema: `create function app.is_key(int) returns boolean language plpgsql
+        as $$ begin if $1 = 9 then raise exception '%', (select string_agg(body, ',') from app.notes); end if; return true; end $$;
+      create domain app.key as int check (app.is_key(value));
+      create table app.kinds (tenant_id int not null, id int primary key); insert into app.kinds values (1, 1); ${guarded('app.kinds')}
+      create table app.marks (tenant_id int not null, kind app.key references app.kinds on update cascade);
+      insert into app.marks values (1, 1); ${guarded('app.marks')}`,
+    client: 'update app.kinds set id = 9',
+    shared: ['app.kinds', 'app.marks'],
+  },
+  {
+    title: 'a trigger two partitions below a root that has disabled it',
+    schema: `create table app.events (tenant_id int not null, id int not null, mark text) partition by list (id);
+      create table app.middle partition of app.events default partition by list (tenant_id);
+      create table app.low partition of app.middle default; insert into app.events values (1, 1, 'x');
+      alter table app.events enable row level security;
+      create policy own on app.events to client using (tenant_id = app.t()) with check (true);
+      grant select, update (mark) on app.events to client;
+      create function app.give() returns trigger language plpgsql as $$ begin new.tenant_id := 2; return new; end $$;
+      create trigger give before update on app.events for each row execute function app.give();
+      alter table only app.events disable trigger give; alter table only app.middle disable trigger give`,
+    client: "update app.events set mark = 'mine'",
+    column: 'tenant_id',
+  },
+  {
+    title: 'a function below an operator of an index with the rights of the owner, when a foreign key changes a key',
+    schema: `create function app.told(int) returns int language plpgsql immutable
+        as $$ begin if $1 = 9 then raise exception '%', (select string_agg(body, ',') from app.notes); end if; return $1; end $$;
+      create function app.is_told(int, int) returns boolean language plpgsql immutable as 'begin return app.told($1) > $2; end';
+      create operator app.>>> (function = app.is_told, leftarg = int, rightarg = int);
+      create table app.kinds (tenant_id int not null, id int primary key); insert into app.kinds values (1, 1); ${guarded('app.kinds')}
+      create table app.marks (tenant_id int not null, kind int references app.kinds on update cascade);
+      create index on app.marks ((kind operator(app.>>>) 0)); insert into app.marks values (1, 1); ${guarded('app.marks')}`,
+    client: 'update app.kinds set id = 9',
+    shared: ['app.kinds', 'app.marks'],
+  },
   ...assignments.map(([title, statement, declarations, before]) => ({
     title: `a trigger that assigns by ${title}`,
     schema: given(statement, declarations, before),

@@ -422,4 +422,30 @@ export const facts: readonly Refuted[] = [
         as $$ select string_agg(body, ',') from app.notes where x.id < 0 $$`,
     client: 'select app.seen(row(1, -1))',
   },
+  ...[
+    ['the text of a moment', 'now()::text', "timezone', 'Pacific/Kiritimati"],
+    ['the hour of a moment', "date_part('hour', now())::text::int", "timezone', 'Asia/Kolkata"],
+    [
+      'the comparison of a day with a moment',
+      "('2026-01-02'::date < '2026-01-01 12:00+00'::timestamptz)",
+      "timezone', 'Pacific/Kiritimati",
+    ],
+    ['the text of a number', '(app.t()::float8 / 3)::text', "extra_float_digits', '0"],
+  ].map(([title, value, setting]) => ({
+    title: `${title} that a client's statement changes`,
+    schema: visible('', '(1, 1), (2, 2), (2, 3)', `(select ${value}) <> ${value} or tenant_id = app.t()`),
+    client: `select *, set_config('${setting}', true) from app.things`,
+  })),
+  {
+    title: 'the time zone that an update changes before the check',
+    schema: `create table app.marks (tenant_id int not null, id int primary key, mark text); insert into app.marks values (1, 1);
+      alter table app.marks enable row level security; grant update on app.marks to client;
+      create policy own on app.marks for update to client using (tenant_id = app.t() and date_part('timezone', now()) = 0)
+        with check (tenant_id = app.t() or not date_part('timezone', now()) = 0)`,
+    client: [
+      "set timezone = 'UTC'",
+      "update app.marks set tenant_id = 2, mark = set_config('timezone', 'Pacific/Kiritimati', true)",
+    ],
+    column: 'tenant_id',
+  },
 ];

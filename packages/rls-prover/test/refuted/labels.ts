@@ -220,4 +220,15 @@ export const labels: readonly Refuted[] = [
       'execute things',
     ],
   },
+  ...[
+    ['date', "'01/02/2026'", "datestyle = 'iso, dmy'"],
+    ['timestamptz', "'2026-01-02 12:00'", "timezone = 'Pacific/Kiritimati'"],
+    ['timetz', "'12:00'", "timezone = 'Pacific/Kiritimati'"],
+  ].map(([type, value, setting]) => ({
+    title: `a ${type} that a function has kept under another setting`,
+    schema: `create function app.first() returns ${type} language plpgsql stable as $$ begin return ${value}::${type}; end $$;
+      create function app.second() returns ${type} language plpgsql stable as $$ begin return ${value}::${type}; end $$;
+      ${shows('app.first() <> app.second()')}`,
+    client: ['select app.first()', `set ${setting}`, client],
+  })),
 ];

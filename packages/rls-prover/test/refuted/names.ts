@@ -268,4 +268,43 @@ export const names: readonly Refuted[] = [
       ${shows('app.is_text()')}`,
     client: ['set array_nulls = off', client],
   },
+  {
+    title: 'an alias that is a star',
+    schema: `create table app.members (k int not null); create table app.groups (k int not null);
+      insert into app.members values (1); insert into app.groups values (1), (2); grant select on app.members, app.groups to client;
+      ${visible('', '(1, 1), (2, 2)', 'exists (select from app.members "*" join app.groups g on true where "*".k = app.t() and g.k = things.tenant_id)')}`,
+    client,
+    shared: ['app.members', 'app.groups'],
+  },
+  {
+    title: 'two columns of one name beside one that is called like the second',
+    schema: visible(
+      '',
+      '(1, 1), (2, 2)',
+      `exists (select from (select things.tenant_id as a, things.tenant_id as a, app.t() as "a 1") x where x."a 1" = app.t() and id = id)`,
+    ),
+    client,
+  },
+  {
+    title: 'a parameter that is called like the number of another one',
+    schema: `create function app.is_mine(x int, "$1" int) returns boolean language sql stable security definer as 'select $1 = app.t()';
+      ${visible('', '(1, 1), (2, 2)', 'app.is_mine(app.t(), tenant_id)')}`,
+    client,
+  },
+  {
+    title: 'a parameter that is called like a column without a name',
+    schema: `create table app.keys (k int not null); insert into app.keys values (1), (2); grant select on app.keys to client;
+      create function app.is_mine(abs int) returns boolean language sql stable
+        as $$ select exists (select from (select abs(k) from app.keys) s where abs = app.t()) $$;
+      ${visible('', '(1, 1), (2, 2)', 'app.is_mine(tenant_id)')}`,
+    client,
+    shared: ['app.keys'],
+  },
+  {
+    title: 'a parameter that is called like a column of all that a function yields',
+    schema: `create function app.is_mine(value int) returns boolean language sql stable
+        as $$ select exists (select from (select * from generate_series(1, 2) as g (value)) s where value = app.t()) $$;
+      ${visible('', '(1, 1), (2, 2)', 'app.is_mine(tenant_id)')}`,
+    client,
+  },
 ];

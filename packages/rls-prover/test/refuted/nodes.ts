@@ -324,6 +324,47 @@ export const nodes: readonly Refuted[] = [
       ${shows("label = 'AB' and label = 'ab'", 'label app.label not null', labels)}`,
     client,
   },
+  {
+    title: 'the type of a union of two types',
+    schema: shows(
+      'exists (select from (select key as c union all select null::timestamp) u where u.c::text <> key::text)',
+      'key date not null',
+      "(1, 1, '2026-01-02'), (2, 2, '2026-01-02')",
+    ),
+    client,
+  },
+  {
+    title: 'the type of a join by a column of two types',
+    schema: `create table app.days (k date not null); create table app.moments (k timestamp not null);
+      insert into app.days values ('2026-01-02'); insert into app.moments values ('2026-01-02'); grant select on app.days, app.moments to client;
+      create function app.is_short(date) returns boolean language sql stable
+        as $$ select exists (select from app.days d join app.moments m using (k) where d.k = $1 and k::text <> $1::text) $$;
+      ${shows('app.is_short(key)', 'key date not null', "(1, 1, '2026-01-02'), (2, 2, '2026-01-02')")}`,
+    client,
+    shared: ['app.days', 'app.moments'],
+  },
+  {
+    title: 'the type of a literal that nullif returns',
+    schema: `create function app.is_other(text) returns boolean language sql immutable as $$ select nullif('x', $1) = 'x' $$;
+      ${shows('app.is_other(label)', 'label text not null', labels)}`,
+    client,
+  },
+  {
+    title: 'the type of a literal that a query returns',
+    schema: `${keys}
+      create function app.is_x() returns boolean language sql stable as $$ select (select 'x' from app.keys limit 1) = 'x' $$;
+      ${shows('app.is_x()')}`,
+    client,
+    shared: ['app.keys'],
+  },
+  {
+    title: 'the rows behind an expression that a function in plpgsql returns',
+    schema: `${keys}
+      create function app.kept(x int) returns int language plpgsql stable as 'begin return x from app.keys where k > 9; end';
+      ${shows('app.kept(id) is null')}`,
+    client,
+    shared: ['app.keys'],
+  },
   ...collations.map(([title, comparison]) => ({
     title: `a collation ${title}`,
     schema: collated(comparison),

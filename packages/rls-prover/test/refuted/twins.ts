@@ -67,13 +67,13 @@ export const twins: readonly Twin[] = [
     title: 'a check of a text, which no setting changes',
     schema: shows("not (label <> 'x')", "label text not null check (label <> 'x')", "'y'"),
     client: things,
-    isProven: true,
+    isProven: false,
   },
   {
     title: 'a check of a number as text',
     schema: shows("not (number::text <> '7')", "number int not null check (number::text <> '7')", '8'),
     client: things,
-    isProven: true,
+    isProven: false,
   },
   {
     title: 'a foreign key of which both ends are a tenant’s own',

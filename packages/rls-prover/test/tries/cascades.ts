@@ -13,7 +13,7 @@ const untouched = {
 };
 const deletes = 'delete from app.notes where id = :A1';
 
-/** D1: an action of a foreign key changes another person's rows. */
+/** An action of a foreign key changes another person's rows. */
 export const within: Tries = {
   "deletes another person's comment": {
     ...{ ...ofComments, rows: ofOther, act: deletes, names: /comments/ },
@@ -65,7 +65,7 @@ const moving = (defaults: string, action: string) =>
      foreign key (tenant_id, note_id) references app.notes (tenant_id, id) ${action}); ${ownRows('app.comments')}`;
 const own = 'insert into app.comments values (:A0, :A1, :A1, :A1)';
 
-/** D2: an action of a foreign key carries a row to another tenant. */
+/** An action of a foreign key carries a row to another tenant. */
 export const across: Tries = {
   'deletes and sets a default': {
     given: moving('not null default :B0', 'on delete set default'),

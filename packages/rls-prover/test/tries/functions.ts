@@ -12,7 +12,7 @@ export const checked = `create function app.check_name(text) returns boolean lan
       create domain app.free_name as text check (app.check_name(value));`;
 export const calls = { act: 'select app.entry()', sees, names: /app\.entry/ };
 
-/** D4: what a function with the rights of its owner calls reads more than its own text. */
+/** What a function with the rights of its owner calls reads more than its own text. */
 export const nested: Tries = {
   'calls another one without its schema': {
     ...calls,
@@ -93,17 +93,8 @@ const state = (name: string, options: string, body = `coalesce($1, '') || $2`) =
 const reads = `(${everything})`;
 const total = { act: `select app.total(name) from app.users`, sees, names: /app\.(total|step|finish|other)/ };
 
-/** D5: a part of an aggregate runs with rights that its caller does not have. */
+/** A part of an aggregate runs with rights that its caller does not have. */
 export const aggregates: Tries = {
-  'steps with the rights of an owner': {
-    ...total,
-    given: `${state('step', definer, reads)} create aggregate app.total(text) (sfunc = app.step, stype = text);`,
-  },
-  'ends with the rights of an owner': {
-    ...total,
-    given: `create function app.finish(text) returns text language sql stable ${definer} as $$ ${everything} $$; revoke execute on function app.finish(text) from public;
-      ${state('step', '')} create aggregate app.total(text) (sfunc = app.step, stype = text, finalfunc = app.finish);`,
-  },
   'steps over moving windows': {
     ...{
       ...total,
@@ -142,7 +133,7 @@ const policy = (expression: string) =>
   `alter policy users_of_tenant on app.users using (${expression}); grant execute on all functions in schema app to member;`;
 const shown = { act: 'select tenant_id from app.users', sees, names: /app\.users/ };
 
-/** D7: a call means another function than the first of its name, or other parameters. */
+/** A call means another function than the first of its name, or other parameters. */
 export const overloads: Tries = {
   'has a default where another has fewer parameters': {
     ...shown,
@@ -193,7 +184,7 @@ const claim = `set_config(''app.tenant_id'', '':B0'', true)`.replaceAll(
 );
 const then = `; select tenant_id from app.users`;
 
-/** D9: a function runs text, or changes who the client is. */
+/** A function runs text, or changes who the client is. */
 export const texts: Tries = {
   'runs a query as XML': {
     ...run,
@@ -205,20 +196,10 @@ export const texts: Tries = {
     given: `create function app.run(text) returns bigint language sql volatile as $$ select count(*) from ts_stat($1) $$;`,
     act: `select app.run('select to_tsvector(${claim})')${then}`,
   },
-  'sets a claim': {
-    ...run,
-    given: `create function app.run(text) returns text language sql volatile as $$ select set_config('app.tenant_id', $1, true) $$;`,
-    act: `select app.run(:B0)${then}`,
-  },
   'sets a claim by a name that is made of parts': {
     ...run,
     given: `create function app.run(text, text) returns text language sql volatile as $$ select set_config('app.' || $1, $2, true) $$;`,
     act: `select app.run('tenant_id', :B0)${then}`,
-  },
-  'sets a claim in PL/pgSQL': {
-    ...run,
-    given: `create function app.run(text) returns void language plpgsql as $$ begin perform set_config('app.tenant_id', $1, true); end $$;`,
-    act: `select app.run(:B0)${then}`,
   },
   'opens a cursor for text': {
     ...run,

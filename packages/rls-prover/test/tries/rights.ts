@@ -2,16 +2,11 @@ import type { Tries } from './try.ts';
 
 const right = (given: string, act: string, names: RegExp, sees = /\w/) => ({ given, act, names, sees });
 
-/** D13: a right on what is PostgreSQL's own, or on what no policy guards. */
+/** A right on what is PostgreSQL's own, or on what no policy guards. */
 export const rights: Tries = {
   'reads a column of the statistics': right(
     'grant select (starelid, stavalues1) on pg_catalog.pg_statistic to public;',
     'select count(stavalues1) from pg_catalog.pg_statistic',
-    /pg_statistic/,
-  ),
-  'reads the statistics': right(
-    'grant select on pg_catalog.pg_statistic to public',
-    'select count(*) from pg_catalog.pg_statistic',
     /pg_statistic/,
   ),
   'reads files': right(
@@ -58,23 +53,11 @@ export const rights: Tries = {
     /temporary/,
     /made/,
   ),
-  'sets a parameter': right(
-    'grant set on parameter session_replication_role to member',
-    `set local session_replication_role = replica; select current_setting('session_replication_role') as role`,
-    /session_replication_role/,
-    /replica/,
-  ),
   'sets parameters of the system': right(
     'grant alter system on parameter log_statement to public',
     `select has_parameter_privilege('log_statement', 'alter system')::text as may`,
     /log_statement/,
     /true/,
-  ),
-  'reads large objects': right(
-    `select lo_from_bytea(4711, 'secret'); grant select on large object 4711 to public`,
-    `select convert_from(lo_get(4711), 'UTF8') as text`,
-    /4711/,
-    /secret/,
   ),
   'writes PostgreSQL’s own catalogue': right(
     'grant update (relrowsecurity) on pg_catalog.pg_class to member',

@@ -3,7 +3,6 @@ import { startProving } from '../support.ts';
 import { across, within } from './cascades.ts';
 import { aggregates, nested, overloads, texts as textsOfFunctions } from './functions.ts';
 import { inheritance } from './inheritance.ts';
-import { deep, places, seeming } from './places.ts';
 import { rights } from './rights.ts';
 import { sets } from './sets.ts';
 import { openAfter, show } from './show.ts';
@@ -45,9 +44,6 @@ describe.each<[string, Tries]>([
   ['a trigger that changes who the client is', textsOfTriggers],
   ['a column that is not granted', columns],
   ['a right beside policies', rights],
-  ['a place of the catalogue', places],
-  ['what is not what it seems:', seeming],
-  ['something below,', deep],
 ])('%s breaks an invariant, and is not proven, which', (_what, tries) => {
   it.each(part(tries))('%s', async (_name, one) => {
     expect(await show(proving, one)).toMatchObject({ isShown: true });

@@ -6,19 +6,9 @@ const policy = (expression: string) =>
 const pair = 'create type app.pair as (a int, b int); alter table app.users add column pair app.pair;';
 const shown = { act: 'select tenant_id from app.users', sees, names: /app\.users/ };
 const empty = `update app.users set pair = row(null, null)`;
-const half = `update app.users set pair = row(1, null)`;
 
-/** D8: a composite is null when its parts are, and neither null nor not null when some are. */
+/** A composite is null when its parts are, and neither null nor not null when some are. */
 export const composites: Tries = {
-  'is not null, and of nulls': {
-    ...{ ...shown, rows: 'select 1' },
-    given: `create type app.pair as (a int, b int); alter table app.users add column pair app.pair not null default row(null, null); ${policy('pair is null')}`,
-  },
-  'is neither null nor not null': {
-    ...shown,
-    rows: half,
-    given: pair + policy('not (pair is null) and not (pair is not null)'),
-  },
   'is null by a check': {
     ...{ ...shown, rows: empty },
     given: `${pair} alter table app.users add check (pair is null); ${policy('pair is not distinct from row(null, null)::app.pair')}`,
@@ -27,10 +17,6 @@ export const composites: Tries = {
     ...shown,
     given: policy('not (users is null) and not (users is not null)').replace('app.users using', 'app.users using'),
     rows: 'alter table app.users add column more text',
-  },
-  'is a domain of one': {
-    ...{ ...shown, rows: 'select 1' },
-    given: `create type app.pair as (a int, b int); create domain app.two as app.pair; alter table app.users add column pair app.two not null default row(null, null)::app.pair; ${policy('pair is null')}`,
   },
   'is a parameter': {
     ...{ ...shown, rows: 'select 1' },

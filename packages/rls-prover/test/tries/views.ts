@@ -8,7 +8,7 @@ const kept = {
   sees: /Text of bbbbbbbb/,
 };
 
-/** D6: a view shows what a materialized view keeps. */
+/** A view shows what a materialized view keeps. */
 export const materialized: Tries = {
   'shows it': {
     ...{ ...kept, act: 'select body from app.seen', names: /app\.(seen|kept)/ },
@@ -64,7 +64,7 @@ const askedFor = (type: string) =>
 const asked = { act: askedFor('int'), sees: /Text of bbbbbbbb/, names: /app\.seen/ };
 const fast = `create function app.is_mine(uuid) returns boolean language sql stable cost 10000 set search_path = pg_catalog, pg_temp as $$ select $1 = app.tenant_id() $$; grant execute on function app.is_mine(uuid) to member;`;
 
-/** D12: an error of what a client asks shows rows that a view without `security_barrier` leaves out. */
+/** An error of what a client asks shows rows that a view without `security_barrier` leaves out. */
 export const leaks: Tries = {
   'is asked for a number': {
     ...asked,
