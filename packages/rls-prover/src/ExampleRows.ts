@@ -112,7 +112,7 @@ export class ExampleRows {
     updated: Json,
   ): Promise<boolean> {
     return undone(this.client, async () => {
-      await this.#claim(claims);
+      for (const statement of this.#claiming(claims)) await this.client.query(statement);
       const { rows } = await this.client.query(
         `select (${invariant.expression}) is not true as broken
          from jsonb_populate_record(null::${relation.name}, $1) as old, jsonb_populate_record(null::${relation.name}, $2) as new,
@@ -130,11 +130,7 @@ export class ExampleRows {
 
   /** The statements by which a connection acts as a principal. */
   becoming({ actor, claims }: Actor): string[] {
-    const settings = Object.entries(claims).map(
-      ([name, value]) =>
-        `select set_config(${escapeLiteral(this.#claimOf(name).setting)}, ${escapeLiteral(value)}, true)`,
-    );
-    return [...settings, `set local role ${escapeIdentifier(actor)}`];
+    return [...this.#claiming(claims), `set local role ${escapeIdentifier(actor)}`];
   }
 
   /** Names a row by its keys. */
@@ -147,9 +143,11 @@ export class ExampleRows {
     return keys.join(', ') || 'a row';
   }
 
-  async #claim(claims: Principal['claims']): Promise<void> {
-    for (const [name, value] of Object.entries(claims))
-      await this.client.query('select set_config($1, $2, true)', [this.#claimOf(name).setting, value]);
+  #claiming(claims: Principal['claims']): string[] {
+    return Object.entries(claims).map(
+      ([name, value]) =>
+        `select set_config(${escapeLiteral(this.#claimOf(name).setting)}, ${escapeLiteral(value)}, true)`,
+    );
   }
 
   /** As `claims` has them; `$3` is the role. */

@@ -52,7 +52,7 @@ export const constructs: Readonly<Record<string, Construct>> = {
   casts: {
     nodes: { TypeCast: 'arg typeName', TypeName: 'names typemod typmods arrayBounds' },
     meaning:
-      'Exact for literals, and between types that are compared alike. Else any value, which is the same for the same argument and null of null. ' +
+      'Exact for literals, and between types that are compared alike. Else any value, which is null of null. It is the same for the same argument, in a subquery only if no setting decides it. ' +
       'An empty text that is cast to a uuid, number, date, boolean or JSON is an error, and null here. A cast by a function of the database is not understood.',
     source: 'SQL Commands, CREATE CAST',
     example: 'tenant_id::text::uuid = tenant_id::text::uuid and tenant_id = app.tenant_id()',
@@ -68,7 +68,7 @@ export const constructs: Readonly<Record<string, Construct>> = {
     meaning:
       'Exact: `=` and `<>` of uuid, text, integers, dates, timestamps, booleans, bytea, enums; the order of integers, dates, timestamps; `in`, ' +
       '`between`, `distinct from`, `nullif`, `any`, `all`; `&&`, `@>`, `<@` of arrays of these. Any other operator of PostgreSQL is any value, ' +
-      'which is the same for the same operands. One that the database defines is not understood; where a search path finds those, nor is one of its name.',
+      'which is the same for the same operands, in a subquery only if it is immutable. One that the database defines is not understood; where a search path finds those, nor is one of its name.',
     source: 'Functions and Operators, Comparison Functions and Operators; parse_oper.c',
     example: 'tenant_id = any (array[app.tenant_id()])',
   },
@@ -142,23 +142,6 @@ export const constructs: Readonly<Record<string, Construct>> = {
     source: 'Functions and Operators, Conditional Expressions; SQL Syntax, Value Expressions',
     example: `tenant_id = app.tenant_id() and greatest(name, 'a') = greatest(name, 'a')`,
   },
-};
-
-/** The other fields of these nodes, which are not understood: a test compares them with the parser's own list. */
-export const refusedFields: Readonly<Record<string, string>> = {
-  ...{
-    A_Const: 'bsval',
-    BoolExpr: 'xpr',
-    NullTest: 'xpr argisrow',
-    BooleanTest: 'xpr',
-    TypeName: 'typeOid setof pct_type',
-  },
-  ...{ CoalesceExpr: 'xpr coalescetype coalescecollid', CaseExpr: 'xpr casetype casecollid', CaseWhen: 'xpr' },
-  ...{ SQLValueFunction: 'xpr type', FuncCall: 'func_variadic', SubLink: 'xpr subLinkId', SelectStmt: 'intoClause' },
-  ...{ RangeVar: 'catalogname', SortBy: 'useOp', MinMaxExpr: 'xpr minmaxtype minmaxcollid inputcollid' },
-  CommonTableExpr:
-    'search_clause cycle_clause cterecursive cterefcount ctecolnames ctecoltypes ctecoltypmods ctecolcollations',
-  ...{ RowExpr: 'xpr row_typeid colnames', XmlSerialize: 'indent', GroupingFunc: 'xpr refs agglevelsup' },
 };
 
 const fields = new Map(

@@ -99,8 +99,9 @@ function forSomeOfUnion(branches: readonly SelectStmt[], outer: Scope, env: Envi
     columns,
     column(name) {
       const index = columns.indexOf(name);
+      if (index < 0) return columns.some(isUnnamed) ? open(`column ${name}`, env) : undefined;
       const value = row.column(row.columns[index] ?? '');
-      if (!value || !types[index]) return value && open('a union of several types', env);
+      if (!value || !types[index]) return open('a union of several types', env);
       return value.type === 'unknown' ? cast(value, types[index], env) : value;
     },
   });
@@ -148,9 +149,11 @@ function targets(select: SelectStmt, scope: Scope, env: Environment): Row {
     }
   }
   // PostgreSQL makes up a name for what has none, such as that of a function.
-  const isNamed = columns.every((name) => !name.startsWith(reserved('')));
-  return { columns, column: (name) => values.get(name)?.() ?? (isNamed ? undefined : open(`column ${name}`, env)) };
+  const other = (name: string) => (columns.some(isUnnamed) ? open(`column ${name}`, env) : undefined);
+  return { columns, column: (name) => values.get(name)?.() ?? other(name) };
 }
+
+const isUnnamed = (column: string) => column.startsWith(reserved(''));
 
 type Bound = (scope: Scope, env: Environment) => string;
 

@@ -307,4 +307,13 @@ export const names: readonly Refuted[] = [
       ${visible('', '(1, 1), (2, 2)', 'app.is_mine(tenant_id)')}`,
     client,
   },
+  {
+    title: 'a parameter that is called like a column of a union whose first query is not understood',
+    schema: `create table app.keys (k int not null); insert into app.keys values (1), (2); grant select on app.keys to client;
+      create function app.is_mine(k int) returns boolean language sql stable as $$ select exists (select from (
+        (select k from app.keys intersect select 1) union (select a.k as n from app.keys a)) s where k = app.t()) $$;
+      ${visible('', '(1, 1), (2, 2)', 'app.is_mine(tenant_id)')}`,
+    client,
+    shared: ['app.keys'],
+  },
 ];
