@@ -4,7 +4,7 @@ import { attack } from './attack.ts';
 import { schemas } from './schemas.ts';
 import { startProving } from './support.ts';
 
-/** `SCHEMAS=5000` takes about an hour. */
+/** `SCHEMAS=2000` takes about half an hour. */
 const count = Number(process.env.SCHEMAS || sizeOf({ small: 4, whole: 200 }));
 
 let proving: Awaited<ReturnType<typeof startProving>>;
@@ -34,7 +34,7 @@ it(`no proof of a schema that is drawn has a counterexample (SEED=${seed})`, asy
   console.log(counts, most.map(([what, times]) => `${times} ${what}`).join('\n'));
   // It finds holes, and proves what has none.
   expect(counts.withHole).toBeGreaterThan(0);
-  if (isWhole) expect(counts.closed).toBeGreaterThan(0);
+  if (isWhole) expect(counts.closed).toBeGreaterThan(counts.valid / 10);
 }, 14_400_000);
 
 /** The construct, without its place. */

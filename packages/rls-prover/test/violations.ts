@@ -21,23 +21,27 @@ export type Violation = {
 export async function findViolations(
   client: ClientBase,
   proving: Proving,
-  { statements }: Drawn,
+  { statements, session }: Drawn,
 ): Promise<Violation[]> {
   await proving.options.examples?.insert(client);
   const has = (text: string) => statements.some((one) => one.includes(text));
   await client.query(idsIn(items));
   // A trigger that was drawn may refuse an update.
-  const linked = links.filter(({ column }) => has(column)).map(({ link }) => link);
+  const linked = [...links, ...moreRows].filter(({ part }) => has(part)).map(({ rows }) => rows);
   await client.query(`set local session_replication_role = replica; ${idsIn(linked.join(';'))}`);
   await client.query('set local session_replication_role = origin');
+  const snapshot = tables
+    .filter((name) => /^(notes|users)$/.test(name) || has(`create table app.${name} `))
+    .map((name) => `select '${name} ' || id as key, to_jsonb(t) - 'code' as row from app.${name} t`)
+    .join(' union all ');
   const before = rowsOf(await client.query(snapshot));
   const isThere = (name: string) => /^(users|notes|tenant_id|user_id)$/.test(name) || has(`app.${name}`);
   const possible = acts.filter((act) => [...act.matchAll(/\bapp\.(\w+)/g)].every(([, name = '']) => isThere(name)));
-  const isIndirect = ['create rule', 'app.tidy', 'perform set_config', 'execute substr'].some(has);
+  const isIndirect = indirect.some(has) || /^(update|delete) /.test(session);
   const found: Violation[] = [];
   for (const claims of principals)
     for (const act of possible) {
-      const shown = await showAct(client, proving.member, claims, act);
+      const shown = await showAct(client, proving.member, claims, { act, session, snapshot });
       found.push(...violationsOf(shown, claims, act, before).map((one) => (isIndirect ? { ...one, goals: [] } : one)));
     }
   return found;
@@ -51,12 +55,30 @@ const items = `
 
 /** A2's item and note of A1's item, where a schema has such a column. */
 const links = [
-  { column: 'parent_id', link: 'update app.items set parent_id = :A1 where id = :A3' },
-  { column: 'item_id', link: 'update app.notes set item_id = :A1 where id = :A2' },
+  { part: 'parent_id', rows: 'update app.items set parent_id = :A1 where id = :A3' },
+  { part: 'item_id', rows: 'update app.notes set item_id = :A1 where id = :A2' },
 ];
+/** A row of each of three people. */
+const moreRows = ['events', 'parts', 'marks'].map((name) => ({
+  part: `create table app.${name} `,
+  // A check that was drawn may reject them.
+  rows: `do $$ begin insert into app.${name} (tenant_id, author_id${name === 'marks' ? ', mark' : ''}) values ${[
+    ['A0', 'A1'],
+    ['A0', 'A2'],
+    ['B0', 'B1'],
+  ]
+    .map(([tenant, author]) => `(:${tenant}, :${author}${name === 'marks' ? `, :${tenant}` : ''})`)
+    .join(', ')}; exception when check_violation then null; end $$`,
+}));
+
+const tables = ['items', 'notes', 'users', 'events', 'parts', 'marks'];
+
+/** Where one command sets another in motion, any judgement may be about what it shows. */
+const indirect = ['create rule', 'app.tidy', 'set_config', 'execute substr', 'app.go()', 'app.deep_', 'app.moving'];
 
 /** Clients by their claims, each with the texts that it must not see. A person of another tenant has no row at all. */
 const principals = [
+  { tenant: ':B0', user: ':B1', hidden: /Text of (A|B2|a|bbbbbbbb-0000-7000-8000-000000000002)/ },
   { tenant: ':A0', user: ':A1', hidden: /Text of (A2|B|b|aaaaaaaa-0000-7000-8000-000000000002)/ },
   { tenant: ':A0', user: ':B1', hidden: /Text of/ },
   { tenant: ':A0', user: `''`, hidden: /Text of/ },
@@ -68,10 +90,47 @@ type Client = (typeof principals)[number];
 /** Sets another tenant's claim, where a trigger runs text. */
 const become = `select set_config(''app.tenant_id'', ''bbbbbbbb-0000-7000-8000-000000000000'', true)`;
 
-const acts: readonly string[] = [
-  ...['items', 'notes', 'users', 'base', 'notices', 'seen', 'owned', 'kept'].map(
-    (name) => `select to_jsonb(t) as row from app.${name} t`,
+const people = ['A0 A1', 'A0 A2', 'B0 B1', 'B0 A1'].map((one) =>
+  one
+    .split(' ')
+    .map((id) => `:${id}`)
+    .join(', '),
+);
+const thenReads = '; select to_jsonb(t) as row from app.users t';
+
+/** Of tables and views that only some schemas have; each may change what a later statement shows. */
+const moreActs: readonly string[] = [
+  ...['events', 'parts', 'parts_2', 'marks'].flatMap((name) => [
+    ...people.flatMap((ids) => {
+      const insert = `insert into app.${name} (tenant_id, author_id) values (${ids})`;
+      return name === 'events' ? [insert, insert + thenReads] : [insert];
+    }),
+    `delete from app.${name}`,
+  ]),
+  ...people.map(
+    (ids) => `insert into app.doors (tenant_id, id, author_id) select ${ids.replace(',', ', gen_random_uuid(),')}`,
   ),
+  ...['doors', 'deep_1', 'deep_2', 'deep_3'].flatMap((name) => [
+    ...[`update app.${name} set body = 'x'`, `update app.${name} set author_id = :A2`, `delete from app.${name}`],
+    `insert into app.${name} (tenant_id, id, author_id) values (:A0, gen_random_uuid(), :A2)`,
+  ]),
+  ...['kind = 2', `body = 'x'`, 'tenant_id = :B0', 'kind = 2, author_id = :A2'].map(
+    (set) => `update app.parts set ${set}`,
+  ),
+  ...['parts_1', 'parts_2'].map((name) => `update app.${name} set body = 'x'`),
+  `select more from app.listed${thenReads}`,
+  `update app.items set body = 'x'${thenReads}`,
+  ...[':A0', ':B0'].map((mark) => `insert into app.marks (tenant_id, author_id, mark) values (:B0, :A1, ${mark})`),
+  `update app.marks set mark = 'x'`,
+  `update app.marks set mark = :A0, tenant_id = :B0, at = '2024-01-02'`,
+];
+
+const acts: readonly string[] = [
+  ...[
+    ...['items', 'notes', 'users', 'base', 'notices', 'seen', 'owned', 'kept', 'events', 'listed', 'marks'],
+    ...['parts', 'parts_1', 'parts_2', 'doors', 'deep_1', 'deep_2', 'deep_3'],
+  ].map((name) => `select to_jsonb(t) as row from app.${name} t`),
+  ...moreActs,
   ...['items', 'seen', 'owned', 'kept', 'notices'].map((name) => `select body from app.${name}`),
   ...[
     'select app.texts()',
@@ -119,11 +178,16 @@ const acts: readonly string[] = [
 type Shown = { readonly seen: readonly Row[]; readonly text: string; readonly after: ReadonlyMap<string, Row> | null };
 
 /** One round trip: a statement that fails ends the others, and has changed nothing. */
-async function showAct(client: ClientBase, member: string, { tenant, user }: Client, act: string): Promise<Shown> {
+async function showAct(
+  client: ClientBase,
+  member: string,
+  { tenant, user }: Client,
+  { act, session, snapshot }: { act: string; session: string; snapshot: string },
+): Promise<Shown> {
   const first = `savepoint attack; set local app.tenant_id = ${tenant}; set local app.user_id = ${user}; set local role ${member}`;
   try {
     const results = (await client.query(
-      idsIn([first, act, 'reset role', snapshot].join(';')),
+      idsIn([first, session, act, 'reset role', snapshot].join(';')),
     )) as unknown as QueryResult[];
     const rows = results.at(-3)?.rows ?? [];
     return { seen: rows.map(({ row }) => row ?? {}), text: JSON.stringify(rows), after: rowsOf(results) };
@@ -143,7 +207,7 @@ function violationsOf(
   const [mine, own] = [idsIn(tenant).slice(1, -1), idsIn(user).slice(1, -1)];
   const found = new Map<string, Violation>();
   const add = (what: string, goals: readonly string[]) => found.set(what, { what, act, goals });
-  const [, read] = /^select (?:to_jsonb\(t\) as row|body) from app\.(\w+)/.exec(act) ?? [];
+  const [, read] = /(?:^|; )select (?:to_jsonb\(t\) as row|body) from app\.(\w+)(?: t)?$/.exec(act) ?? [];
   for (const row of seen) {
     if (row.tenant_id && row.tenant_id !== mine)
       add(`tenant: select on app.${read}`, [`tenant: select on app.${read}`]);
@@ -193,10 +257,6 @@ function brokenBy(was: Row | undefined, is: Row | undefined, mine: string, own: 
     ...(isKept ? [] : ['fixed']),
   ];
 }
-
-const snapshot = `
-  select 'items ' || id as key, to_jsonb(t) as row from app.items t union all select 'notes ' || id, to_jsonb(t) from app.notes t
-  union all select 'users ' || id, to_jsonb(t) from app.users t`;
 
 /** The rows of the last of some statements. */
 const rowsOf = (results: QueryResult | QueryResult[]): ReadonlyMap<string, Row> =>

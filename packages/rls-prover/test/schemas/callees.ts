@@ -50,6 +50,8 @@ export const callees: fc.Arbitrary<readonly string[]> = fc
     isMine: fc.constantFrom(
       'sql stable as $$ select $1 = app.user_id() $$',
       'sql stable as $$ select $1 is not null $$',
+      'sql stable as $$ select $1 = app.user_id() or random() < 0.5 $$',
+      'plpgsql immutable as $$ begin return $1 = app.user_id(); end $$',
       'plpgsql stable as $$ begin return $1 = app.user_id(); end $$',
       `plpgsql stable as $$ declare b boolean := $1 = app.user_id(); begin return b; end $$`,
       `sql stable ${definer} as $$ select $1 in (select id from app.users) $$`,

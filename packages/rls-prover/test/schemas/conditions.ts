@@ -50,6 +50,13 @@ export const conditions = fc.letrec<{ any: string; leaf: string }>((tie) => ({
       'length(body) > 3',
       "body like 'Text%'",
     ],
+    // Contradictions, unless two calls differ or a collation takes different texts for equal.
+    ...[
+      'app.is_mine(author_id) and not app.is_mine(author_id)',
+      `body = 'TEXT OF B1' and body <> 'Text of B1'`,
+      `body = 'Text of B1' and body collate "C" <> 'Text of B1'`,
+      `lower(body) <> lower('TEXT OF B1') and body = 'Text of B1'`,
+    ],
     ...[
       'author_id in (select app.ids())',
       'author_id in (select app.same(app.ids()))',

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { definer } from '../tries/try.ts';
 import { conditions, mine, tenant } from './conditions.ts';
+import { doors, events, marks, namesakes, nestedViews, partitions } from './places.ts';
 
 const ofNotes = 'from app.notes n where n.tenant_id = app.tenant_id() and n.author_id = app.user_id()';
 
@@ -129,9 +130,11 @@ const triggers = fc
     `if new.body like 'run%' then execute substr(new.body, 5); end if`,
     `perform set_config('app.user_id', new.body, true)`,
     'update app.items set body = new.body',
+    'call app.normalize(new.tenant_id)',
     'null',
   )
   .map((body) => [
+    'create procedure app.normalize(inout t uuid) language plpgsql as $$ begin t := :B0; end $$',
     `create function app.act() returns trigger language plpgsql as $$ begin ${body}; return new; end $$`,
     `create trigger act before update on app.items for each row execute function app.act()`,
   ]);
@@ -190,18 +193,16 @@ const policies = fc
     `create policy more on app.items for ${command} to ${to} ${command === 'insert' ? 'with check' : 'using'} (${condition})`,
   ]);
 
-/** A function may have the name of a table. */
-const namesakes = fc
-  .constantFrom('items', 'notes', 'users')
-  .map((name) => [`create function app.${name}() returns int language sql immutable as $$ select 1 $$`]);
-
 const kinds = {
   ...{ functions, cycles, domains, views, ownedViews, triggers, ownersTriggers, keys },
-  ...{ aggregates, rules, policies, namesakes },
+  ...{ aggregates, rules, policies, namesakes, events, partitions, doors, nestedViews, marks },
 };
 
 /** The kinds with many parts that must meet, for a fault of the prover to show. */
-const often: readonly string[] = ['functions', 'domains', 'ownedViews', 'keys'];
+const often: readonly string[] = [
+  ...['functions', 'domains', 'ownedViews', 'keys'],
+  ...['events', 'partitions', 'doors', 'nestedViews', 'marks'],
+];
 
 /** Beside tables: functions, domains, views, triggers and rights; of each kind one at most, since they have names. */
 export const extras: fc.Arbitrary<readonly string[]> = fc

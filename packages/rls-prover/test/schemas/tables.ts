@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { conditions, mine, tenant } from './conditions.ts';
 
 /** Mostly right: of a schema with many holes, little is proven, and a proof is what rows are to refute. */
-const mostly = (usual: string, ...others: string[]) =>
+export const mostly = (usual: string, ...others: string[]) =>
   fc.oneof(
-    { weight: 6, arbitrary: fc.constant(usual) },
+    { weight: 16, arbitrary: fc.constant(usual) },
     { weight: others.length, arbitrary: fc.constantFrom(...others) },
   );
 
@@ -21,10 +21,14 @@ export const tables = fc
     isRestricted: fc.boolean(),
     fallback: mostly('', 'default :B0', 'default :A0'),
     kind: mostly('', 'inherits', 'parent', 'unforced', 'off'),
+    collation: mostly('', 'collate app.folded'),
   })
-  .map(({ onDelete, onUpdate, key, using, check, isRestricted, fallback, kind }) => [
+  .map(({ onDelete, onUpdate, key, using, check, isRestricted, fallback, kind, collation }) => [
+    ...(collation
+      ? [`create collation app.folded (provider = icu, locale = 'und-u-ks-level2', deterministic = false)`]
+      : []),
     ...(key === '(note_id)' ? ['alter table app.notes add unique (id)'] : []),
-    `create table app.items (tenant_id uuid not null ${fallback}, id uuid not null, author_id uuid not null, note_id uuid, body text, pair app.pair, primary key (tenant_id, id))`,
+    `create table app.items (tenant_id uuid not null ${fallback}, id uuid not null, author_id uuid not null, note_id uuid, body text ${collation}, pair app.pair, primary key (tenant_id, id))`,
     ...(kind === 'parent'
       ? [
           'create table app.notices (extra int) inherits (app.items)',
@@ -49,7 +53,10 @@ export const tables = fc
 
 /** Rights on the table, of columns or of all. */
 export const rights: fc.Arbitrary<readonly string[]> = fc
-  .subarray(['select', 'insert', 'update', 'delete', 'update (body)', 'update (author_id)', 'truncate'], {
-    minLength: 1,
+  .record({
+    commands: fc.subarray(['select', 'insert', 'update', 'delete', 'update (body)', 'update (author_id)'], {
+      minLength: 1,
+    }),
+    truncate: mostly('', ', truncate'),
   })
-  .map((commands) => [`grant ${commands.join(', ')} on app.items to member`]);
+  .map(({ commands, truncate }) => [`grant ${commands.join(', ')}${truncate} on app.items to member`]);
