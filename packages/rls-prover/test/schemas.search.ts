@@ -26,6 +26,7 @@ it(`no proof of a schema that is drawn has a counterexample (SEED=${seed})`, asy
     if (isClosed && violations.length === 0) counts.closedWithoutHole++;
     if (violations.length === 0)
       for (const what of new Set(open.map(reasonOf))) inTheWay.set(what, (inTheWay.get(what) ?? 0) + 1);
+    if (isWhole && counts.valid % 50 === 0) process.stdout.write(`${JSON.stringify(counts)}\n`);
     expect(broken).toEqual([]);
   });
   await fc.assert(drawn, { seed, numRuns: count });
