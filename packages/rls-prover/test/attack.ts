@@ -1,5 +1,5 @@
 import type { ClientBase } from 'pg';
-import { isOpen, type Judgement, prove } from 'rls-prover';
+import { isOpen, type Judgement } from 'rls-prover';
 import { undone } from '../src/ExampleRows.ts';
 import type { Drawn } from './schemas.ts';
 import type { startProving } from './support.ts';
@@ -23,7 +23,7 @@ export type Outcome = {
 export const attack = (proving: Proving, drawn: Drawn): Promise<Outcome> =>
   proving.after('', async (client) => {
     if (!(await create(client, proving, drawn))) return { isValid: false, open: [], violations: [], broken: [] };
-    const judgements = await undone(client, () => prove(optionsOf(proving, drawn, client), proving.prover));
+    const judgements = await undone(client, () => proving.prove(optionsOf(proving, drawn, client), proving.prover));
     const violations = await findViolations(client, proving, drawn);
     const broken = violations.filter((one) => isMissed(one, judgements));
     return {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type ClientBase, escapeIdentifier } from 'pg';
-import { type Examples, isOpen, type Judgement, type Options, openProver, prove } from 'rls-prover';
+import { type Examples, isOpen, type Judgement, type Options } from 'rls-prover';
 import { asAdministrator, openTestDatabase } from '../../../test/support/database.ts';
 
 /**
@@ -8,12 +8,18 @@ import { asAdministrator, openTestDatabase } from '../../../test/support/databas
  *
  * @param rename gives what statements and invariants name other names
  * @param prefix of the role of clients
+ * @param load the prover, or a copy of it with a fault
  */
-export async function startProving({ rename = (sql: string) => sql, prefix = 'member_' } = {}) {
+export async function startProving({
+  rename = (sql: string) => sql,
+  prefix = 'member_',
+  load = () => import('rls-prover'),
+} = {}) {
   const id = randomUUID().replaceAll('-', '');
   await asAdministrator(`create database prover_${id} template template0`);
   await asAdministrator(`revoke temporary on database prover_${id} from public`);
   const database = openTestDatabase(`prover_${id}`);
+  const { openProver, prove } = await load();
   const prover = await openProver();
   // Roles are the cluster's.
   const member = `${prefix}${id.slice(0, 8)}`;
@@ -58,7 +64,7 @@ export async function startProving({ rename = (sql: string) => sql, prefix = 'me
     await prover.close();
     await database.drop();
   };
-  return { member, options, prover, after, judgeAfter, stop };
+  return { member, options, prover, prove, after, judgeAfter, stop };
 }
 
 /** The judgements that are neither proven nor accepted, as `invariant: command on relation: verdict`. */

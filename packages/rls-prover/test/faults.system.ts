@@ -1,0 +1,214 @@
+// The proof of the judges by mutation testing: each fault that is planted in the translation is found, and by how many draws.
+import { cp, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { seed } from '../../../test/support/search.ts';
+import { createSourceCopy } from '../../../test/support/sourceCopy.ts';
+import { attack } from './attack.ts';
+import { expressionsIn } from './expressions/draw.ts';
+import { startJudging } from './expressions/judge.ts';
+import { schemas } from './schemas.ts';
+import { startProving } from './support.ts';
+
+type Fault = { readonly name: string; readonly file: string; readonly from: string; readonly to: string };
+
+const [mostExpressions, mostSchemas] = [Number(process.env.EXPRESSIONS || 20_000), Number(process.env.SCHEMAS || 500)];
+
+/** In the meaning of expressions. */
+const ofExpressions: readonly Fault[] = [
+  {
+    ...{ name: 'false and null is null', file: 'logic.ts' },
+    from: 'and(not(anyFalse), or(...parts.map((part) => part.isNull))));',
+    to: 'or(...parts.map((part) => part.isNull)));',
+  },
+  {
+    ...{ name: 'null is distinct from null', file: 'comparisons.ts' },
+    from: 'and(first.isNull, not(second.isNull)),',
+    to: 'first.isNull,',
+  },
+  {
+    ...{ name: 'less is less or equal', file: 'comparisons.ts' },
+    from: "'<': (a, b) => `(< ",
+    to: "'<': (a, b) => `(<= ",
+  },
+  {
+    ...{ name: 'numbers that are equal are the same', file: 'readCatalogue.ts' },
+    from: "'xid8', 'pg_lsn')",
+    to: "'xid8', 'pg_lsn', 'numeric')",
+  },
+  {
+    ...{ name: 'each collation tells texts from each other', file: 'readCatalogue.ts' },
+    from: 'and (t.typcollation = 0 or not exists (select from pg_collation where not collisdeterministic))',
+    to: '',
+  },
+  {
+    ...{ name: 'a time that is rounded is the same time', file: 'expression.ts' },
+    from: "return open('a time', env);",
+    to: "return env.problem.applied('a time', 'timestamptz', []);",
+  },
+  {
+    ...{ name: 'null of JSON is no null of another type', file: 'values.ts' },
+    from: "isEmpty, from === undefined ? made.isNull : 'false')",
+    to: 'isEmpty)',
+  },
+  {
+    ...{ name: 'a composite of nulls is not null', file: 'expression.ts' },
+    from: "if (!isSimple && value.kind === 'scalar'",
+    to: "if (false && !isSimple && value.kind === 'scalar'",
+  },
+  {
+    ...{ name: 'a volatile function yields the same twice', file: 'functions.ts' },
+    from: "const isSame = builtin.volatility === 'i' ||",
+    to: 'const isSame = true ||',
+  },
+  {
+    ...{ name: 'a name is a whole text', file: 'values.ts' },
+    from: "from === to && type !== 'name')",
+    to: 'from === to)',
+  },
+  {
+    ...{ name: 'a search path finds no name of the database', file: 'catalogue.ts' },
+    from: '|| (!isPinned && own.has(name))',
+    to: '',
+  },
+  {
+    ...{ name: 'a strict function is called with null', file: 'functions.ts' },
+    from: "choose(hasNull, 'true', value.isNull)",
+    to: 'value.isNull',
+  },
+  {
+    ...{ name: 'a directive of PL/pgSQL means nothing', file: 'parse.ts' },
+    from: '/\\bdeclare\\b|#/i',
+    to: '/\\bdeclare\\b/i',
+  },
+  {
+    ...{ name: 'a restrictive policy means nothing', file: 'access.ts' },
+    from: 'and(or(...permissive), ...restrictive)',
+    to: 'or(...permissive)',
+  },
+  {
+    ...{ name: 'each view has the rights of its owner', file: 'scope.ts' },
+    from: '!isInvoker ? owner : actor',
+    to: 'true ? owner : actor',
+  },
+  {
+    ...{ name: 'a left join leaves rows out', file: 'from.ts' },
+    from: "jointype === 'JOIN_LEFT' || jointype === 'JOIN_FULL' ? alone(larg, rarg)",
+    to: "jointype === 'JOIN_FULL' ? alone(larg, rarg)",
+  },
+  {
+    ...{ name: 'what contains is what is contained', file: 'comparisons.ts' },
+    from: "operator === '<@' ? [second, first] : [first, second]",
+    to: '[first, second]',
+  },
+  {
+    ...{ name: 'a claim is the same in each function of the database', file: 'functions.ts' },
+    from: "if (routine.returnsSet || routine.isTrigger || routine.volatility === 'v' || !isPlain(routine)) return null;",
+    to: "if (routine.returnsSet || routine.isTrigger || routine.volatility === 'v') return null;",
+  },
+];
+
+/** In what schemas do beside expressions. */
+const ofSchemas: readonly Fault[] = [
+  {
+    ...{ name: 'a place calls no function', file: 'places.ts' },
+    from: 'if (called) return',
+    to: 'if (false && called) return',
+  },
+  {
+    ...{ name: 'a procedure changes no argument', file: 'parse.ts' },
+    from: "isOther ||= kind === 'call' ||",
+    to: 'isOther ||=',
+  },
+  {
+    ...{ name: 'no action of a foreign key changes a row', file: 'questions.ts' },
+    from: "if (command !== 'delete' && command !== 'update') return 'false';",
+    to: "if (command !== 'never') return 'false';",
+  },
+  {
+    ...{ name: 'a rule does nothing', file: 'places.ts' },
+    from: 'if (place.unknown !== null) return place.unknown;',
+    to: '',
+  },
+];
+
+const byName = (faults: readonly Fault[]) => faults.map((fault) => [fault.name, fault] as const);
+const found: string[] = [];
+
+let root: string;
+let copies = 0;
+beforeAll(async () => {
+  process.stdout.write(`Drawn with SEED=${seed}\n`);
+  root = await createSourceCopy(['packages/rls-prover']);
+});
+afterAll(async () => {
+  process.stdout.write(`${found.join('\n')}\n`);
+  await rm(root, { recursive: true });
+});
+
+/** A copy of the prover for each fault, since Node loads a file once. */
+async function plant({ file, from, to }: Fault): Promise<string> {
+  const folder = join(root, 'packages/rls-prover', `fault-${++copies}`);
+  await cp(join(root, 'packages/rls-prover/src'), folder, { recursive: true });
+  const text = await readFile(join(folder, file), 'utf8');
+  if (text.split(from).length !== 2) throw new Error(`${file} has not once: ${from}`);
+  await writeFile(
+    join(folder, file),
+    text.replace(from, () => to),
+  );
+  return folder;
+}
+
+test.each(byName(ofExpressions))(
+  'found by expressions: %s',
+  async (name, fault) => {
+    const judging = await startJudging(await plant(fault));
+    try {
+      let drawn = 0;
+      let differences: readonly string[] = [];
+      for (const expressions of drawnOf(expressionsIn(100))) {
+        drawn += expressions.expressions.length;
+        differences = (await judging.judge(expressions)).differences;
+        if (differences.length > 0 || drawn >= mostExpressions) break;
+      }
+
+      report(`${String(drawn).padStart(6)} expressions: ${name}: ${differences[0]?.slice(0, 120)}`);
+      expect(differences).not.toEqual([]);
+    } finally {
+      await judging.stop();
+    }
+  },
+  3_600_000,
+);
+
+test.each(byName(ofSchemas))(
+  'found by schemas: %s',
+  async (name, fault) => {
+    const folder = await plant(fault);
+    const proving = await startProving({ load: () => import(join(folder, 'index.ts')) });
+    try {
+      let drawn = 0;
+      let broken: readonly string[] = [];
+      for (const schema of drawnOf(schemas)) {
+        drawn += 1;
+        broken = (await attack(proving, schema)).broken;
+        if (broken.length > 0 || drawn >= mostSchemas) break;
+      }
+
+      report(`${String(drawn).padStart(6)} schemas: ${name}: ${broken[0]?.slice(0, 120)}`);
+      expect(broken).not.toEqual([]);
+    } finally {
+      await proving.stop();
+    }
+  },
+  3_600_000,
+);
+
+function* drawnOf<Value>(arbitrary: fc.Arbitrary<Value>): Generator<Value> {
+  for (let round = 0; ; round++) yield* fc.sample(arbitrary, { seed: seed + round, numRuns: 10 });
+}
+
+function report(line: string): void {
+  found.push(line);
+  process.stdout.write(`${line}\n`);
+}
