@@ -54,302 +54,128 @@ export const filled = 'id';
 /** Where an expression stands decides which names it may use. */
 type Place = 'cells' | 'others' | 'function' | 'policy';
 
+/** Texts that end with a semicolon. */
+const each = (texts: string): string[] =>
+  texts
+    .split(';')
+    .map((text) => text.trim())
+    .filter(Boolean);
+
 /** Templates by the type of the result: `{int}` is an expression of that type, and `<bool>` one within a subquery. */
 const templates: Readonly<Partial<Record<Type, readonly string[]>>> = {
-  boolean: [
-    ...[
-      'not {boolean}',
-      '{boolean} and {boolean}',
-      '{boolean} or {boolean}',
-      '{boolean} and {boolean} and not {boolean}',
-    ],
-    ...['is true', 'is not true', 'is false', 'is not false', 'is unknown', 'is not unknown'].map(
-      (test) => `{boolean} ${test}`,
-    ),
-    ...['{any} is null', '{any} is not null', '{any} is distinct from {same}', '{any} is not distinct from {same}'],
-    ...['{any} = {same}', '{any} = {same}', '{any} = {same}', '{any} <> {same}', '{any} < {same}', '{any} >= {same}'],
-    ...[
-      '{any} in ({same}, {same})',
-      '{any} not in ({same}, null)',
-      '{any} between {same} and {same}',
-      '{any} not between {same} and {same}',
-    ],
-    ...[
-      '{any} between symmetric {same} and {same}',
-      '{any} = any (array[{same}, {same}])',
-      '{any} <> all (array[{same}, null])',
-    ],
-    ...[
-      '{int} = any ({int[]})',
-      '{int} <> all ({int[]})',
-      '{text} = any ({text[]})',
-      '{uuid} = any ({uuid[]})',
-      '{text} <> all ({text[]})',
-    ],
-    ...[
-      "{int} = any ('{1,2,NULL}')",
-      "{text} = any ('{a,b}')",
-      "{text} <> all ('{}')",
-      '{int} < any ({int[]})',
-      '{int} >= all ({int[]})',
-    ],
-    ...['&&', '@>', '<@', '='].flatMap((operator) =>
-      ['int[]', 'text[]', 'uuid[]'].map((type) => `{${type}} ${operator} {${type}}`),
-    ),
-    ...[
-      '{int} = {bigint}',
-      '{int} = {numeric}',
-      '{bigint} < {int}',
-      '{text} = {name}',
-      '{text} = {bpchar}',
-      '{date} = {timestamp}',
-    ],
-    ...['{timestamptz} > {date}', '{timestamp} = {timestamptz}', '{numeric} = {float8}', '{date} < {timestamptz}'],
-    ...[
-      "{text} like 'a%'",
-      '{text} like {text}',
-      "{text} ~ '^a'",
-      '{text} ilike {text}',
-      'starts_with({text}, {text})',
-    ],
-    ...[
-      "{jsonb} ? 'a'",
-      '{jsonb} @> {jsonb}',
-      "({jsonb} -> 'a') = {jsonb}",
-      '{int} = null',
-      'null = {text}',
-      '{text} <> null',
-    ],
-    ...[
-      '({int}, {text}) = ({int}, {text})',
-      '({int}, {text}) in (({int}, {text}))',
-      'row({int}, {int}) < row({int}, {int})',
-    ],
-    ...[
-      'case when {boolean} then {boolean} else {boolean} end',
-      'case {any} when {same} then {boolean} when {same} then {boolean} end',
-    ],
-    ...[
-      '{boolean}::text::boolean',
-      '{int}::boolean',
-      'to_jsonb({boolean})::boolean',
-      '{jsonb}::boolean',
-      'coalesce({boolean}, {boolean})',
-      'nullif({boolean}, {boolean})',
-    ],
-    ...[
-      '{app.part} is null',
-      '{app.part} is not null',
-      'not ({app.part} is null)',
-      '{app.two} is null',
-      'random() = random()',
-      '{text}::name = {name}',
-    ],
-    ...[
-      '(select {boolean})',
-      'random() < 0.5',
-      'now() = now()',
-      'current_timestamp(0) = current_timestamp',
-      'isfinite({date})',
-    ],
-    ...[
-      "current_user = 'client'",
-      'clock_timestamp() > now()',
-      'current_timestamp(0) = now()',
-      "'now'::timestamptz = now()",
-    ],
-  ],
-  int: [
-    ...[
-      '{int} + {int}',
-      '{int} - {int}',
-      '{int} / 2',
-      '- {int}',
-      'abs({int})',
-      'length({text})',
-      'octet_length({text})',
-    ],
-    ...[
-      '{int}::text::int',
-      '{boolean}::int',
-      '{int}::bigint::int',
-      '{numeric}::int',
-      'to_jsonb({int})::int',
-      '{text}::int',
-      '{jsonb}::int',
-      'cardinality({int[]})',
-    ],
-    ...[
-      'app.t()',
-      `nullif(current_setting('app.t', true), '')::int`,
-      '(select app.t())',
-      'extract(year from {date})::int',
-    ],
-    ...['array_position({int[]}, {int})', 'array_length({text[]}, 1)'],
-  ],
-  bigint: ['{int}::bigint', '{numeric}::bigint', '{bigint} * 2', '{bigint}::text::bigint'],
-  text: [
-    ...[
-      'lower({text})',
-      'upper({text})',
-      '{text} || {text}',
-      'substr({text}, 1, 1)',
-      '{text} collate "C"',
-      'btrim({text})',
-    ],
-    ...[
-      "current_setting('app.t', true)",
-      "current_setting('App.U', true)",
-      "current_setting('app.other', true)",
-      'current_user::text',
-    ],
-    ...[
-      'concat({text}, {int})',
-      "{jsonb} ->> 'a'",
-      '{any}::text',
-      '{any}::text',
-      'reverse({text})',
-      "replace({text}, 'a', 'A')",
-    ],
-    ...[
-      'md5({text})',
-      "to_char({date}, 'YYYY')",
-      'min_scale({numeric})::text',
-      '{text}::varchar(1)::text',
-      'session_user::text',
-    ],
-    ...[
-      'quote_literal({text})',
-      "array_to_string({text[]}, ',')",
-      'pg_typeof({any})::text',
-      'format($f$%s$f$, {text})',
-      '{int}::varchar',
-    ],
-  ],
-  name: ['{text}::name', 'current_user', 'current_role', 'session_user'],
-  uuid: ['app.u()', '(select app.u())', '{uuid}::text::uuid', `nullif(current_setting('app.u', true), '')::uuid`],
-  date: ['{timestamp}::date', '{date}::text::date', 'current_date', '{date} + {int}', "'today'::date"],
-  timestamp: ['{date}::timestamp', '{timestamptz}::timestamp', "date_trunc('day', {timestamp})", 'localtimestamp(0)'],
-  timestamptz: [
-    'now()',
-    '{date}::timestamptz',
-    '{timestamp}::timestamptz',
-    'clock_timestamp()',
-    'current_timestamp(0)',
-  ],
-  bytea: ["convert_to({text}, 'UTF8')", '{text}::bytea', '{bytea}::text::bytea', '{bytea} || {bytea}'],
-  numeric: [
-    '{int}::numeric',
-    '{numeric} + {numeric}',
-    'trunc({numeric})',
-    '{numeric}::text::numeric',
-    'to_jsonb({numeric})::numeric',
-  ],
-  float8: ['{numeric}::float8', '{float8} * 2', 'random()'],
-  interval: ['{interval}::text::interval', '{interval} + {interval}'],
-  jsonb: [
-    'to_jsonb({any})',
-    "{jsonb} -> 'a'",
-    'jsonb_build_array({text}, {int})',
-    '{jsonb}::text::jsonb',
-    'jsonb_strip_nulls({jsonb})',
-  ],
-  bpchar: ['{text}::bpchar', '{text}::char(1)'],
-  'app.mood': ['{app.mood}::text::app.mood'],
-  'int[]': [
-    'array[{int}, {int}]',
-    '{int[]} || {int}',
-    'array_remove({int[]}, {int})',
-    'array(select unnest({int[]}))',
-    '{int[]}::text::int[]',
-  ],
-  'text[]': ['array[{text}, {text}]', "string_to_array({text}, '')", '{int[]}::text[]'],
-  'uuid[]': ['array[{uuid}, {uuid}]', 'array[app.u()]'],
+  boolean: each(`
+    not {boolean}; {boolean} and {boolean}; {boolean} or {boolean}; {boolean} and {boolean} and not {boolean};
+    {boolean} is true; {boolean} is not true; {boolean} is false; {boolean} is not false; {boolean} is unknown;
+    {boolean} is not unknown; {any} is null; {any} is not null; {any} is distinct from {same};
+    {any} is not distinct from {same}; {any} = {same}; {any} = {same}; {any} = {same}; {any} <> {same};
+    {any} < {same}; {any} >= {same}; {any} in ({same}, {same}); {any} not in ({same}, null);
+    {any} between {same} and {same}; {any} not between {same} and {same};
+    {any} between symmetric {same} and {same}; {any} = any (array[{same}, {same}]);
+    {any} <> all (array[{same}, null]); {int} = any ({int[]}); {int} <> all ({int[]}); {text} = any ({text[]});
+    {uuid} = any ({uuid[]}); {text} <> all ({text[]}); {int} = any ('{1,2,NULL}'); {text} = any ('{a,b}');
+    {text} <> all ('{}'); {int} < any ({int[]}); {int} >= all ({int[]}); {int[]} && {int[]};
+    {text[]} && {text[]}; {uuid[]} && {uuid[]}; {int[]} @> {int[]}; {text[]} @> {text[]}; {uuid[]} @> {uuid[]};
+    {int[]} <@ {int[]}; {text[]} <@ {text[]}; {uuid[]} <@ {uuid[]}; {int[]} = {int[]}; {text[]} = {text[]};
+    {uuid[]} = {uuid[]}; {int} = {bigint}; {int} = {numeric}; {bigint} < {int}; {text} = {name};
+    {text} = {text}; {text} <> {text}; {text} = {bpchar}; {date} = {timestamp}; {timestamptz} > {date};
+    {timestamp} = {timestamptz}; {numeric} = {float8}; {date} < {timestamptz}; {text} like 'a%';
+    {text} like {text}; {text} ~ '^a'; {text} ilike {text}; starts_with({text}, {text}); {jsonb} ? 'a';
+    {jsonb} @> {jsonb}; ({jsonb} -> 'a') = {jsonb}; {int} = null; null = {text}; {text} <> null;
+    ({int}, {text}) = ({int}, {text}); ({int}, {text}) in (({int}, {text}));
+    row({int}, {int}) < row({int}, {int}); case when {boolean} then {boolean} else {boolean} end;
+    case {any} when {same} then {boolean} when {same} then {boolean} end; {boolean}::text::boolean;
+    {int}::boolean; to_jsonb({boolean})::boolean; {jsonb}::boolean; coalesce({boolean}, {boolean});
+    nullif({boolean}, {boolean}); {app.part} is null; {app.part} is not null; not ({app.part} is null);
+    {app.two} is null; random() = random(); {text}::name = {name}; (select {boolean}); random() < 0.5;
+    now() = now(); current_timestamp(0) = current_timestamp; isfinite({date}); current_user = 'client';
+    clock_timestamp() > now(); current_timestamp(0) = now(); 'now'::timestamptz = now();`),
+  int: each(`
+    {int} + {int}; {int} - {int}; {int} / 2; - {int}; abs({int}); length({text}); octet_length({text});
+    {int}::text::int; {boolean}::int; {int}::bigint::int; {numeric}::int; to_jsonb({int})::int; {text}::int;
+    {jsonb}::int; cardinality({int[]}); app.t(); nullif(current_setting('app.t', true), '')::int;
+    (select app.t()); extract(year from {date})::int; array_position({int[]}, {int}); array_length({text[]}, 1);`),
+  bigint: each(`
+    {int}::bigint; {numeric}::bigint; {bigint} * 2; {bigint}::text::bigint;`),
+  text: each(`
+    lower({text}); upper({text}); {text} || {text}; substr({text}, 1, 1); {text} collate "C"; btrim({text});
+    current_setting('app.t', true); current_setting('App.U', true); current_setting('app.other', true);
+    current_user::text; concat({text}, {int}); {jsonb} ->> 'a'; {any}::text; {any}::text; reverse({text});
+    replace({text}, 'a', 'A'); md5({text}); to_char({date}, 'YYYY'); min_scale({numeric})::text;
+    {text}::varchar(1)::text; session_user::text; quote_literal({text}); array_to_string({text[]}, ',');
+    pg_typeof({any})::text; format($f$%s$f$, {text}); {int}::varchar;`),
+  name: each(`
+    {text}::name; current_user; current_role; session_user;`),
+  uuid: each(`
+    app.u(); (select app.u()); {uuid}::text::uuid; nullif(current_setting('app.u', true), '')::uuid;`),
+  date: each(`
+    {timestamp}::date; {date}::text::date; current_date; {date} + {int}; 'today'::date;`),
+  timestamp: each(`
+    {date}::timestamp; {timestamptz}::timestamp; date_trunc('day', {timestamp}); localtimestamp(0);`),
+  timestamptz: each(`
+    now(); {date}::timestamptz; {timestamp}::timestamptz; clock_timestamp(); current_timestamp(0);`),
+  bytea: each(`
+    convert_to({text}, 'UTF8'); {text}::bytea; {bytea}::text::bytea; {bytea} || {bytea};`),
+  numeric: each(`
+    {int}::numeric; {numeric} + {numeric}; trunc({numeric}); {numeric}::text::numeric;
+    to_jsonb({numeric})::numeric;`),
+  float8: each(`
+    {numeric}::float8; {float8} * 2; random();`),
+  interval: each(`
+    {interval}::text::interval; {interval} + {interval};`),
+  jsonb: each(`
+    to_jsonb({any}); {jsonb} -> 'a'; jsonb_build_array({text}, {int}); {jsonb}::text::jsonb;
+    jsonb_strip_nulls({jsonb});`),
+  bpchar: each(`
+    {text}::bpchar; {text}::char(1);`),
+  'app.mood': each(`
+    {app.mood}::text::app.mood;`),
+  'int[]': each(`
+    array[{int}, {int}]; {int[]} || {int}; array_remove({int[]}, {int}); array(select unnest({int[]}));
+    {int[]}::text::int[];`),
+  'text[]': each(`
+    array[{text}, {text}]; string_to_array({text}, ''); {int[]}::text[];`),
+  'uuid[]': each(`
+    array[{uuid}, {uuid}]; array[app.u()];`),
 };
 
 /** Of each type. */
-const general = [
-  ...[
-    'coalesce({T}, {T})',
-    'nullif({T}, {T})',
-    'case when {boolean} then {T} else {T} end',
-    'case {int} when {int} then {T} end',
-  ],
-  ...['greatest({T}, {T})', 'least({T}, {T})', '(select {T})', 'coalesce({T}, {T}, {T})'],
-];
+const general = each(`
+  coalesce({T}, {T}); nullif({T}, {T}); case when {boolean} then {T} else {T} end;
+  case {int} when {int} then {T} end; greatest({T}, {T}); least({T}, {T}); (select {T});
+  coalesce({T}, {T}, {T});`);
 
 const tables = ['app.others', 'app.others', 'app.seen', 'app.seen_again', '(select * from app.others where <boolean>)'];
 /** Subqueries; `o` and `p` are rows of one of the tables. */
 const queries: Readonly<Record<'boolean' | 'any', readonly string[]>> = {
-  boolean: [
-    ...['exists (select from :o where <boolean>)', 'not exists (select from :o where <boolean> and o.id = 1)'],
-    ...[
-      '{any} in (select <same> from :o where <boolean>)',
-      '{any} not in (select <same> from :o)',
-      '{any} in (select <same> from :o limit 1)',
-    ],
-    ...[
-      '{any} = any (array(select <same> from :o where <boolean>))',
-      '{any} <> all (select <same> from :o where <boolean>)',
-    ],
-    ...[
-      '{any} < any (select <same> from :o)',
-      '{any} >= all (select <same> from :o)',
-      '({int}, {text}) in (select <int>, <text> from :o)',
-    ],
-    ...[
-      'exists (select from :o join :p on o.id = p.id where <boolean>)',
-      'exists (select from :o left join :p on <boolean> and p.id > 1 where p.c0 is null)',
-    ],
-    ...[
-      'exists (select from :o full join :p on o.c0 = p.c0 where p.id is null)',
-      'exists (select from :o right join :p on <boolean> where o.id is null)',
-    ],
-    ...[
-      'exists (select from app.others o join app.others p using (c0) where <boolean>)',
-      'exists (select from app.others o natural join app.seen p)',
-    ],
-    ...[
-      '{int} in (select app.s())',
-      'exists (select from (select app.s() as c0) y where c0 = {int})',
-      '{int} <> all (array(select app.s()))',
-      '{any} in (select <same> from :o union select {same})',
-      '{any} in (select <same> from :o intersect select <same> from :o)',
-    ],
-    ...['{any} in (select <same> from :o except all select {same})', '{any} in (values ({same}), ({same}))'],
-    ...[
-      'exists (with w as (select <int> as x from :o) select from w where w.x = {int})',
-      'exists (select 1 from :o group by o.c0 having <int> > 1 and o.c0 > 0)'.replace('<int>', 'count(*)'),
-    ],
-    ...[
-      'exists (select from unnest({int[]}) as x where x = {int})',
-      'not exists (select from unnest({text[]}) as x (y) where y = {text})',
-    ],
-    ...[
-      'exists (select from (select distinct <int> as x from :o) y where x = {int})',
-      'exists (select from lateral (select {int} as x) y, :o where x = o.c0)',
-    ],
-    ...[
-      'exists (select from only app.others o where <boolean>)',
-      'exists (select from :o where <boolean> for update)'.replace(' for update', ' offset 1'),
-    ],
-    ...[
-      'exists (select from generate_series(1, {int}) x where x = {int})',
-      '{any} in (select <same> from :o order by o.id desc fetch first 1 rows with ties)',
-    ],
-  ],
-  any: [
-    ...[
-      '(select <T> from :o where o.id = {int} limit 1)',
-      '(select <T> from :o where <boolean> order by o.id limit 1)',
-      '(select max(<T>) from :o)',
-    ],
-    ...[
-      '(select <T> from :o where o.id = 1)',
-      '(select {T} where {boolean})',
-      '(select coalesce(<T>, {T}) from :o where o.id = 2)',
-    ],
-  ],
+  boolean: each(`
+    exists (select from :o where <boolean>); not exists (select from :o where <boolean> and o.id = 1);
+    {any} in (select <same> from :o where <boolean>); {any} not in (select <same> from :o);
+    {any} in (select <same> from :o limit 1); {any} = any (array(select <same> from :o where <boolean>));
+    {any} <> all (select <same> from :o where <boolean>); {any} < any (select <same> from :o);
+    {any} >= all (select <same> from :o); ({int}, {text}) in (select <int>, <text> from :o);
+    exists (select from :o join :p on o.id = p.id where <boolean>);
+    exists (select from :o left join :p on <boolean> and p.id > 1 where p.c0 is null);
+    exists (select from :o full join :p on o.c0 = p.c0 where p.id is null);
+    exists (select from :o right join :p on <boolean> where o.id is null);
+    exists (select from app.others o join app.others p using (c0) where <boolean>);
+    exists (select from app.others o natural join app.seen p); {int} in (select app.s());
+    exists (select from (select app.s() as c0) y where c0 = {int}); {int} <> all (array(select app.s()));
+    {any} in (select <same> from :o union select {same});
+    {any} in (select <same> from :o intersect select <same> from :o);
+    {any} in (select <same> from :o except all select {same}); {any} in (values ({same}), ({same}));
+    exists (with w as (select <int> as x from :o) select from w where w.x = {int});
+    exists (select 1 from :o group by o.c0 having count(*) > 1 and o.c0 > 0);
+    exists (select from unnest({int[]}) as x where x = {int});
+    not exists (select from unnest({text[]}) as x (y) where y = {text});
+    exists (select from (select distinct <int> as x from :o) y where x = {int});
+    exists (select from lateral (select {int} as x) y, :o where x = o.c0);
+    exists (select from only app.others o where <boolean>); exists (select from :o where <boolean> offset 1);
+    exists (select from generate_series(1, {int}) x where x = {int});
+    {any} in (select <same> from :o order by o.id desc fetch first 1 rows with ties);`),
+  any: each(`
+    (select <T> from :o where o.id = {int} limit 1); (select <T> from :o where <boolean> order by o.id limit 1);
+    (select max(<T>) from :o); (select <T> from :o where o.id = 1); (select {T} where {boolean});
+    (select coalesce(<T>, {T}) from :o where o.id = 2);`),
 };
 
 const drawnTypes: readonly Type[] = types.filter((type) => !/^app\.(part|two)$/.test(type));
@@ -529,7 +355,7 @@ const settings = fc
         '',
         'DateStyle = German',
         'bytea_output = escape',
-        'search_path = app, pg_catalog',
+        ...['search_path = app, pg_catalog', 'search_path = app, pg_catalog', 'search_path = app, pg_catalog'],
         'transform_null_equals = on',
       ],
       ...[
