@@ -1,6 +1,7 @@
 import type { ClientBase } from 'pg';
-import { isOpen, type Judgement } from 'rls-prover';
+import { type Acceptance, isOpen, type Judgement } from 'rls-prover';
 import { undone } from '../src/ExampleRows.ts';
+import { acceptOpen } from './refuted/support.ts';
 import type { Drawn } from './schemas.ts';
 import type { startProving } from './support.ts';
 import { idsIn } from './tries/show.ts';
@@ -23,9 +24,16 @@ export type Outcome = {
 export const attack = (proving: Proving, drawn: Drawn): Promise<Outcome> =>
   proving.after('', async (client) => {
     if (!(await create(client, proving, drawn))) return { isValid: false, open: [], violations: [], broken: [] };
-    const judgements = await undone(client, () => proving.prove(optionsOf(proving, drawn, client), proving.prover));
-    const violations = await findViolations(client, proving, drawn);
-    const broken = violations.filter((one) => isMissed(one, judgements));
+    const judge = (accepted: readonly Acceptance[] = []) =>
+      undone(client, () =>
+        proving.prove({ ...optionsOf(proving, drawn, client), accepted: [...accepted] }, proving.prover),
+      );
+    const judgements = await judge();
+    const violations = await undone(client, () => findViolations(client, proving, drawn));
+    const broken = [
+      ...violations.filter((one) => isMissed(one, judgements)),
+      ...(await brokenByChange(client, proving, drawn, { judgements, violations, judge })),
+    ];
     return {
       isValid: true,
       open: judgements.filter(isOpen),
@@ -33,6 +41,29 @@ export const attack = (proving: Proving, drawn: Drawn): Promise<Outcome> =>
       broken: broken.map(lineOf),
     };
   });
+
+type Before = {
+  judgements: readonly Judgement[];
+  violations: readonly Violation[];
+  judge: (accepted: readonly Acceptance[]) => Promise<Judgement[]>;
+};
+
+/** New violations after a change of what was accepted, none of which an open judgement is about. */
+async function brokenByChange(
+  client: ClientBase,
+  proving: Proving,
+  drawn: Drawn,
+  { judgements, violations, judge }: Before,
+): Promise<readonly Violation[]> {
+  if (drawn.change === undefined) return [];
+  const acceptedSince = await acceptOpen(client, judgements);
+  if (!(await create(client, proving, { ...drawn, statements: [drawn.change] }))) return [];
+  const after = await judge(await acceptedSince());
+  const known = new Set(violations.map(lineOf));
+  return (await findViolations(client, proving, drawn)).filter(
+    (one) => !known.has(lineOf(one)) && isMissed(one, after),
+  );
+}
 
 /** Whether no open judgement warns of a violation: none of those that are about it, or none at all where these are not known. */
 function isMissed({ goals }: Violation, judgements: readonly Judgement[]): boolean {

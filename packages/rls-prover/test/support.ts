@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type ClientBase, escapeIdentifier } from 'pg';
 import { type Examples, isOpen, type Judgement, type Options } from 'rls-prover';
 import { asAdministrator, openTestDatabase } from '../../../test/support/database.ts';
+import { readHashFunctions } from './refuted/support.ts';
 
 /**
  * Tenants whose members write notes, in an otherwise empty database, and a prover.
@@ -19,6 +20,7 @@ export async function startProving({
   await asAdministrator(`create database prover_${id} template template0`);
   await asAdministrator(`revoke temporary on database prover_${id} from public`);
   const database = openTestDatabase(`prover_${id}`);
+  await database.owner.query(await readHashFunctions());
   const { openProver, prove } = await load();
   const prover = await openProver();
   // Roles are the cluster's.
@@ -26,6 +28,7 @@ export async function startProving({
   const inSql = (statements: string) => rename(statements).replaceAll(/\bmember\b/g, escapeIdentifier(member));
   const options: Omit<Options, 'client'> = {
     roles: [member],
+    assumptions: { ignoredSchemas: '^audit$' },
     claims: [
       { name: 'tenant_id', setting: 'app.tenant_id', type: 'uuid' },
       { name: 'user_id', setting: 'app.user_id', type: 'uuid' },

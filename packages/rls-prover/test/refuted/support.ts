@@ -53,7 +53,7 @@ const base = `
 const tenant = 'old.tenant_id = claims.tenant_id and new.tenant_id = claims.tenant_id';
 
 /** The functions of `audit` that say whether something has changed since it was accepted. */
-async function readHashFunctions(): Promise<string> {
+export async function readHashFunctions(): Promise<string> {
   const file = new URL('../../../../migrations/committed/000036-audit-bypasses.sql', import.meta.url);
   const functions = (await readFile(file, 'utf8')).match(/^create function audit\..*?^ {2}\$\$;$/gms) ?? [];
   return ['create schema audit', ...functions].join(';\n');
