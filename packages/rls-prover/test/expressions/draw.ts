@@ -294,7 +294,7 @@ const languages: readonly ((body: string) => string)[] = [
   (body) => `language sql :v as $$ select ${body} $$`,
   (body) => `language sql :v return ${body}`,
   (body) => `language plpgsql :v as $$ begin return ${body}; end $$`,
-  (body) => `language plpgsql :v as $$ #variable_conflict use_column\nbegin return ${body}; end $$`,
+  (body) => `language plpgsql :v as $$ #variable_conflict use_variable\nbegin return ${body}; end $$`,
   (body) => `language sql :v as $$ select 1; select ${body} $$`,
   (body) => `language sql :v as $$ select ${body} from app.others o order by o.id :order limit 1 $$`,
 ];
@@ -355,7 +355,7 @@ const settings = fc
         '',
         'DateStyle = German',
         'bytea_output = escape',
-        ...['search_path = app, pg_catalog', 'search_path = app, pg_catalog', 'search_path = app, pg_catalog'],
+        'search_path = app, pg_catalog',
         'transform_null_equals = on',
       ],
       ...[
@@ -383,8 +383,10 @@ const more = fc.constantFrom<readonly string[]>(
   ],
   [
     'create function app.lower(text) returns text language sql immutable as $$ select $1 $$',
-    'create function app.always(int, int) returns boolean language sql immutable as $$ select true $$',
-    'create operator app.= (leftarg = int, rightarg = int, function = app.always)',
+    ...['int', 'text', 'uuid', 'boolean'].flatMap((type) => [
+      `create function app.always(${type}, ${type}) returns boolean language sql immutable as $$ select true $$`,
+      `create operator app.= (leftarg = ${type}, rightarg = ${type}, function = app.always)`,
+    ]),
     'create domain app.uuid as pg_catalog.text',
   ],
   [
@@ -404,4 +406,8 @@ export const expressionsIn = (count: number): fc.Arbitrary<Expressions> =>
       others: rows(3),
       settings,
     })
-    .map(({ schema, more: first, ...drawn }) => ({ ...drawn, statements: [...first, ...schema] }));
+    .map(({ schema, more: first, settings: own, ...drawn }) => {
+      // Only by such a path are the names of the database's own found.
+      const path = first.some((one) => one.includes('operator')) ? '; set local search_path = app, pg_catalog' : '';
+      return { ...drawn, statements: [...first, ...schema], settings: own + path };
+    });
