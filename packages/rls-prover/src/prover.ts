@@ -45,7 +45,7 @@ const timeoutMilliseconds = 3000;
  * It runs on threads that keep the process alive until `close`.
  * The text is read by `fromString`, at once: `eval_smtlib2_string` reads it on a thread, after the binding has freed it.
  */
-async function openSolver(): Promise<Solver & { close(): Promise<void> }> {
+export async function openSolver(): Promise<Solver & { close(): Promise<void> }> {
   const { Context, em } = await init();
   const { Solver } = Context('prove');
   // One question at a time: the context is one, and none may touch it while a thread does.

@@ -17,17 +17,17 @@ const [mostExpressions, mostSchemas] = [Number(process.env.EXPRESSIONS || 10_000
 /** In the meaning of expressions. */
 const ofExpressions: readonly Fault[] = [
   {
-    ...{ name: 'false and null is null', file: 'logic.ts' },
+    ...{ name: 'false and null is null', file: 'formula.ts' },
     from: 'and(not(anyFalse), or(...parts.map((part) => part.isNull))));',
     to: 'or(...parts.map((part) => part.isNull)));',
   },
   {
-    ...{ name: 'null is distinct from null', file: 'comparisons.ts' },
+    ...{ name: 'null is distinct from null', file: 'expression.ts' },
     from: 'and(first.isNull, not(second.isNull)),',
     to: 'first.isNull,',
   },
   {
-    ...{ name: 'less is less or equal', file: 'comparisons.ts' },
+    ...{ name: 'less is less or equal', file: 'expression.ts' },
     from: "'<': (a, b) => `(< ",
     to: "'<': (a, b) => `(<= ",
   },
@@ -47,7 +47,7 @@ const ofExpressions: readonly Fault[] = [
     to: "return env.problem.applied('a time', 'timestamptz', []);",
   },
   {
-    ...{ name: 'null of JSON is no null of another type', file: 'values.ts' },
+    ...{ name: 'null of JSON is no null of another type', file: 'expression.ts' },
     from: "isEmpty, from === undefined ? made.isNull : 'false')",
     to: 'isEmpty)',
   },
@@ -58,11 +58,11 @@ const ofExpressions: readonly Fault[] = [
   },
   {
     ...{ name: 'a volatile function yields the same twice', file: 'functions.ts' },
-    from: "const isSame = builtin.volatility === 'i' ||",
+    from: 'const isSame = isImmutable ||',
     to: 'const isSame = true ||',
   },
   {
-    ...{ name: 'a name is a whole text', file: 'values.ts' },
+    ...{ name: 'a name is a whole text', file: 'expression.ts' },
     from: "from === to && type !== 'name')",
     to: 'from === to)',
   },
@@ -92,19 +92,19 @@ const ofExpressions: readonly Fault[] = [
     to: 'true ? owner : actor',
   },
   {
-    ...{ name: 'a left join leaves rows out', file: 'from.ts' },
+    ...{ name: 'a left join leaves rows out', file: 'queries.ts' },
     from: "jointype === 'JOIN_LEFT' || jointype === 'JOIN_FULL' ? alone(larg, rarg)",
     to: "jointype === 'JOIN_FULL' ? alone(larg, rarg)",
   },
   {
-    ...{ name: 'what contains is what is contained', file: 'comparisons.ts' },
+    ...{ name: 'what contains is what is contained', file: 'expression.ts' },
     from: "operator === '<@' ? [second, first] : [first, second]",
     to: '[first, second]',
   },
   {
     ...{ name: 'nullif of null is not null', file: 'expression.ts' },
-    from: 'maybeNull(first, or(first.isNull, equal))',
-    to: 'maybeNull(first, equal)',
+    from: 'or(value.isNull, isTrue(equality(value, second, env)))',
+    to: 'isTrue(equality(value, second, env))',
   },
   {
     ...{ name: 'in none of a list is not in one of it', file: 'expression.ts' },
@@ -116,7 +116,7 @@ const ofExpressions: readonly Fault[] = [
 /** In what schemas do beside expressions. */
 const ofSchemas: readonly Fault[] = [
   {
-    ...{ name: 'a place calls no function', file: 'places.ts' },
+    ...{ name: 'a place calls no function', file: 'effects.ts' },
     from: 'if (called) return',
     to: 'if (false && called) return',
   },
@@ -131,7 +131,7 @@ const ofSchemas: readonly Fault[] = [
     to: "if (command !== 'never') return 'false';",
   },
   {
-    ...{ name: 'a rule does nothing', file: 'places.ts' },
+    ...{ name: 'a rule does nothing', file: 'effects.ts' },
     from: 'if (place.unknown !== null) return place.unknown;',
     to: '',
   },

@@ -8,15 +8,15 @@ import { evaluate, parseTerms, type Term, textOf, type World } from './formula.t
 type Modules = {
   readCatalogue: typeof import('../../src/readCatalogue.ts').readCatalogue;
   translateWhole: typeof import('../../src/expression.ts').translateWhole;
-  createEnvironment: typeof import('../../src/environment.ts').createEnvironment;
-  Problem: typeof import('../../src/problem.ts').Problem;
+  createEnvironment: typeof import('../../src/queries.ts').createEnvironment;
+  Problem: typeof import('../../src/formula.ts').Problem;
   rowOf: typeof import('../../src/scope.ts').rowOf;
   scopeOf: typeof import('../../src/scope.ts').scopeOf;
   loadParser: typeof import('../../src/parse.ts').loadParser;
-  openSolver: typeof import('../../src/solver.ts').openSolver;
+  openSolver: typeof import('../../src/prover.ts').openSolver;
 };
 
-const files = ['readCatalogue', 'expression', 'environment', 'problem', 'scope', 'parse', 'solver'];
+const files = ['readCatalogue', 'expression', 'queries', 'formula', 'scope', 'parse', 'prover'];
 
 /** The translation in a folder: the package's own, or a copy with a fault. */
 async function loadTranslation(folder: string): Promise<Modules> {
