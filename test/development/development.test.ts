@@ -158,7 +158,7 @@ describe('the way of a change', () => {
 
   test('db:commit makes it a migration, db:status says what is left to do, and schema:update renews the golden files', async () => {
     // At once, so that the server is at work on the save, too.
-    await copy.save(addLabel);
+    await copy.save(`${addLabel}alter function app_hidden.is_text(text) cost 100;\n`);
 
     expect(await copy.run(['commit', 'label units'])).toMatchObject({ code: 0 });
 
@@ -178,6 +178,7 @@ describe('the way of a change', () => {
         'test/graphql/schema.graphql is not what the migrations give: npm run schema:update',
         'docs/database.md is not what the migrations give: npm run schema:update',
         'test/database/catalogue.sql is not what the migrations give: npm run schema:update',
+        'test/database/objects/app_hidden/is_text.sql is not what the migrations give: npm run schema:update',
         '',
       ].join('\n'),
     });
@@ -185,6 +186,11 @@ describe('the way of a change', () => {
     await dev.save(blankCurrent);
     expect(await copy.run(['schema'])).toMatchObject({ code: 0 });
     expect(await readFile(join(copy.root, 'test/graphql/schema.graphql'), 'utf8')).toContain('label: String');
+    // The function of the baseline that this migration alters, and not the new one.
+    expect(await readdir(join(copy.root, 'test/database/objects'), { recursive: true })).toEqual([
+      'app_hidden',
+      'app_hidden/is_text.sql',
+    ]);
     expect(await copy.run(['status'])).toEqual({ code: 0, output: 'Migrations, database and golden files agree.\n' });
   }, 120_000);
 });
