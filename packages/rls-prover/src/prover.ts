@@ -40,14 +40,17 @@ type Solver = {
 
 const timeoutMilliseconds = 3000;
 
+/** Z3 keeps memory of each question, and fails when its WebAssembly has no more. */
+const maxQuestions = 500;
+
 /**
  * Z3, as WebAssembly, which solves SMT-LIB.
  * It runs on threads that keep the process alive until `close`.
  * The text is read by `fromString`, at once: `eval_smtlib2_string` reads it on a thread, after the binding has freed it.
  */
 export async function openSolver(): Promise<Solver & { close(): Promise<void> }> {
-  const { Context, em } = await init();
-  const { Solver } = Context('prove');
+  let z3 = await startZ3();
+  let asked = 0;
   // One question at a time: the context is one, and none may touch it while a thread does.
   let last: Promise<unknown> = Promise.resolve();
   return {
@@ -56,11 +59,16 @@ export async function openSolver(): Promise<Solver & { close(): Promise<void> }>
       last = answer.catch(() => undefined);
       return answer;
     },
-    close: () => killThreads(em),
+    close: () => killThreads(z3.em),
   };
 
   async function solve(script: string): Promise<Satisfiable> {
-    const solver = new Solver();
+    asked += 1;
+    if (asked % maxQuestions === 0) {
+      await killThreads(z3.em);
+      z3 = await startZ3();
+    }
+    const solver = new z3.Solver();
     try {
       solver.set('timeout', timeoutMilliseconds);
       solver.fromString(script);
@@ -76,4 +84,9 @@ export async function openSolver(): Promise<Solver & { close(): Promise<void> }>
       solver.release();
     }
   }
+}
+
+async function startZ3() {
+  const { Context, em } = await init();
+  return { em, Solver: Context('prove').Solver };
 }
