@@ -1,5 +1,5 @@
 --! Previous: sha1:1e3e78d03e8a42b9768ef94a76fcac91e959284b
---! Hash: sha1:d2e0b1b208ef3cd06477c69fb9896c55d904fb28
+--! Hash: sha1:c185251843da9a3a3f7ffa33205574a535db56fd
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -22,125 +22,349 @@ create table audit.accepted (
 -- Absent on purpose: an organization. What escapes row-level security escapes it for all of them.
 comment on table audit.accepted is 'Rows of audit.bypasses that are meant to be so, each with its reason.';
 comment on column audit.accepted.hash is
-  'What was accepted: a hash of a function, or of a goal of a table or view; the rights of `right`; the readers of `secret_readable`. '
+  'What was accepted: a hash of what was read of a function or goal; the rights of `right`; the readers of `secret_readable`. '
   'What has changed since is a finding.';
 
-create function audit.called_in(text, is_pinned boolean) returns setof oid
-  language sql stable parallel safe set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
-  as $$
-  select p.oid
-  from regexp_matches($1,
-    '(?:("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\.\s*)?("(?:[^"]|"")+"|[[:alpha:]_][\w$]*)\s*\(', 'g') as found (parts)
-  join pg_proc p on p.proname = case when parts[2] like '"%' then replace(substr(parts[2], 2, length(parts[2]) - 2), '""', '"') else lower(parts[2]) end
-  join pg_namespace n on n.oid = p.pronamespace
-  -- The 3,300 functions of PostgreSQL itself take most of the time, and cannot be accepted.
-  where n.nspname not in ('pg_catalog', 'information_schema')
-    and case when parts[1] is null then not is_pinned
-      else n.nspname = case when parts[1] like '"%' then replace(substr(parts[1], 2, length(parts[1]) - 2), '""', '"') else lower(parts[1]) end
-    end
-  $$;
-comment on function audit.called_in(text, boolean) is
-  'The functions of the database that a text calls: a call is a name before a parenthesis. A pinned text needs a schema to name one.';
-
--- Of all that a proof reads of a function: body, defaults, volatility, settings, owner, and those of the functions that the bodies call, at any depth.
-create function audit.hash_of_functions(functions oid[]) returns text
+-- What a judgement has read, as a transitive closure. PostgreSQL notes the dependencies of expressions, views and types. It notes none of
+-- a function's text, so that each object whose name occurs in the text counts. Objects of PostgreSQL itself do not: they cannot change.
+-- `commands` are the bits of pg_trigger.tgtype; 0 is reading. `acting` is whose rights and policies hold; 0 if that is not known.
+create function audit.judged(object text, who text) returns table (classid oid, objid oid, objsubid integer, commands integer, acting oid)
   language sql stable parallel safe set search_path = pg_catalog, pg_temp
   set standard_conforming_strings = on set quote_all_identifiers = off
-  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
+  -- Planning it takes longer than running it, and its costs are overestimated.
+  set plan_cache_mode = force_generic_plan set jit = off
   as $$
-  with recursive called (oid) as (
-    select unnest(functions)
-    union
-    select inner_call
-    from called
-    join pg_proc caller using (oid)
-    -- Pinned is what has no other schema in its search path, and names no path: functions are not looked for among temporary objects.
-    cross join audit.called_in(
-      concat_ws(chr(10), caller.prosrc, pg_get_function_sqlbody(caller.oid)),
-      caller.prosrc !~* 'search_path|\mset\s+((local|session)\s+)?schema\M|\mreset\M' and exists (
-        select from unnest(caller.proconfig) as setting where setting ~ '^search_path=(pg_catalog(, pg_temp)?|"")?$')) as inner_call
+  with recursive goal (command, object) as (
+    select coalesce(parts[1], 'call'), coalesce(parts[2], object)
+    from (select regexp_match(object, '^.*?: (call|trigger|select|insert|update|delete|truncate) on (.*)$')) as matched (parts)
   ),
-  hashed (own) as (
-    select left(encode(sha256(convert_to(concat_ws(chr(10),
-      p.prosrc, pg_get_function_sqlbody(p.oid), l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner),
-      pg_get_function_arguments(p.oid), p.prorettype::regtype, p.proretset, p.provolatile, p.proisstrict, p.proleakproof), 'UTF8')), 'hex'), 16)
-    from called join pg_proc p using (oid) join pg_language l on l.oid = p.prolang
+  start (classid, objid, commands, acting) as (
+    select 'pg_proc'::regclass::oid, p.oid, 0, case when p.prosecdef then p.proowner else coalesce(role.oid, 0) end
+    from goal
+    join pg_namespace n on n.nspname not in ('pg_catalog', 'information_schema')
+    join pg_proc p on p.pronamespace = n.oid and format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) = goal.object
+    left join pg_roles role on role.rolname = any (string_to_array(who, ', '))
+    where goal.command in ('call', 'trigger')
+    union
+    select 'pg_trigger'::regclass, t.oid, 0, 0
+    from goal
+    join pg_trigger t on not t.tgisinternal
+    join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
+    where goal.command = 'trigger' and goal.object = format('%s on %I.%I', t.tgname, n.nspname, c.relname)
+    union
+    select 'pg_class'::regclass, to_regclass(goal.object),
+      case goal.command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 when 'truncate' then 32 else 0 end, to_regrole(who)
+    from goal
+    where goal.command not in ('call', 'trigger') and to_regclass(goal.object) is not null and to_regrole(who) is not null
+  ),
+  -- A name with other characters than these is recognized by its longest word.
+  named (classid, oid, name, word) as materialized (
+    select o.classid, o.oid, o.name, case when o.name ~ '^[a-z0-9_]+$' then o.name else
+      (select word from regexp_split_to_table(o.name, '[^a-z0-9_]+') as word order by length(word) desc limit 1) end
+    from (
+      -- An extension has many functions in C, which no statement changes.
+      select 'pg_proc'::regclass, p.oid, lower(p.proname::text collate "C"), p.pronamespace
+      from pg_proc p join pg_language l on l.oid = p.prolang
+      where p.prosecdef or l.lanname not in ('c', 'internal') or not exists (
+        select from pg_depend d where (d.classid, d.objid, d.deptype) = ('pg_proc'::regclass, p.oid, 'e'))
+      union all
+      select 'pg_class'::regclass, oid, lower(relname::text collate "C"), relnamespace
+      from pg_class where relkind in ('r', 'p', 'v', 'm', 'f', 'S', 'c')
+      union all
+      select 'pg_type'::regclass, oid, lower(typname::text collate "C"), typnamespace from pg_type where typrelid = 0 and typcategory <> 'A'
+      union all
+      select 'pg_collation'::regclass, oid, lower(collname::text collate "C"), collnamespace from pg_collation
+    ) as o (classid, oid, name, schema)
+    where o.schema not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'pg_toast'::regnamespace)
+  ),
+  judged (classid, objid, objsubid, commands, acting) as (
+    select s.classid, s.objid, 0, s.commands, s.acting from start s
+    union
+    -- A cast between types of PostgreSQL itself needs no name.
+    select 'pg_cast'::regclass, c.oid, 0, 0, s.acting
+    from start s join pg_cast c on c.oid >= 16384 and greatest(c.castsource, c.casttarget) < 16384
+    union
+    select e.classid, e.objid, e.objsubid,
+      case when e.classid in ('pg_class'::regclass, 'pg_inherits'::regclass) and e.objsubid = 0 then e.commands else 0 end, e.acting
+    from judged
+    cross join lateral (
+      select judged.*, coalesce(
+        (select p.proowner from pg_proc p where judged.classid = 'pg_proc'::regclass and p.oid = judged.objid and p.prosecdef),
+        judged.acting)
+    ) as j (classid, objid, objsubid, commands, caller, acting)
+    cross join lateral (
+      -- What the text of a function names.
+      select m.classid, m.objid, m.objsubid, m.commands, j.acting
+      from (
+        select body.*,
+          -- A pinned function finds only PostgreSQL's names without a schema. Others come after a dot, or begin a literal of a run text.
+          body.text !~ 'search.path|\mreset\M|\mset\s+((local|session)\s+)?schema\M' and exists (
+            select from unnest(body.proconfig) as setting where setting ~ '^search_path=(pg_catalog(, pg_temp)?|"")?$') as is_pinned,
+          -- What it does to a table is not seen in a text that is run, nor before a comment.
+          body.text ~ '\m(execute|copy|truncate)\M|\m(into|from|only|update)\s*(--|/\*)' as is_obscure
+        from (
+          select
+            p.oid, p.provolatile, p.proconfig,
+            replace(regexp_replace(
+              lower(concat(p.prosrc, pg_get_function_sqlbody(p.oid)) collate "C"), '\\[bfnrt]', ' ', 'g'), '"', '') as text
+          from pg_proc p join pg_language l on l.oid = p.prolang and l.lanname not in ('c', 'internal')
+          where j.classid = 'pg_proc'::regclass and p.oid = j.objid
+        ) as body
+        offset 0
+      ) as body
+      cross join lateral (
+        with word as materialized (
+          select trim(leading '.' from w) as word, bool_or(w ^@ '.' or not body.is_pinned) as is_name
+          from regexp_split_to_table(
+            regexp_replace(
+              body.text, case when body.is_obscure then '[''{,$]|' else '' end || '\.(\s*--[^\n]*\n|\s*/\*[^*]*\*/)*\s*', ' .', 'g'),
+            '[^a-z0-9_.]+') as w
+          group by 1
+        ),
+        changed (word, commands) as materialized (
+          select w[2], bit_or(case left(w[1], 1)
+            when 'i' then case when body.text ~ '\mdo\s+update\M' then 20 else 4 end
+            when 'd' then 8 when 'u' then 16 else 28 end)
+          from regexp_matches(body.text,
+            '\m(insert\s+into|delete\s+from|update|merge\s+into)\M\s+(?:only\s+)?(?:[a-z0-9_]+\s*\.\s*)?([a-z0-9_]+)',
+            'g') as w
+          where body.provolatile = 'v'
+          group by w[2]
+        ),
+        object as materialized (
+          select n.classid, n.oid, n.name, n.word from named n join word w on w.word = n.word where w.is_name or n.word <> n.name
+          union
+          select n.classid, n.oid, n.name, n.word from named n where n.word = ''
+          union
+          select n.classid, n.oid, n.name, n.word
+          from pg_depend d join named n on (n.classid, n.oid) = (d.refclassid, d.refobjid)
+          where d.classid = 'pg_proc'::regclass and d.objid = body.oid and d.refclassid = 'pg_class'::regclass
+        )
+        select o.classid, o.oid, 0,
+          case
+            when body.is_pinned and not body.is_obscure and o.word = o.name then coalesce(c.commands, 0)
+            else case when body.provolatile = 'v' then 60 else 0 end
+          end
+        from object o left join changed c on c.word = o.word
+        union all
+        select o.classid, o.oid, a.attnum, 0
+        from object o
+        join pg_attribute a on a.attrelid = o.oid and a.attnum > 0 and not a.attisdropped
+        join word w on w.word = lower(a.attname::text collate "C")
+        where o.classid = 'pg_class'::regclass
+        union all
+        -- Those of other types are reached from these.
+        select 'pg_operator'::regclass, o.oid, 0, 0
+        from pg_operator o
+        join named n on (n.classid, n.oid) = ('pg_proc'::regclass, o.oprcode)
+        where o.oid >= 16384 and greatest(o.oprleft, o.oprright) < 16384 and position(o.oprname::text in body.text) > 0
+          and (not body.is_pinned or body.text ~ '\moperator\s*\(')
+        union all
+        select 'pg_event_trigger'::regclass, oid, 0, 0
+        from pg_event_trigger
+        where body.text ~ '\m(create|alter|drop|grant|revoke|comment|refresh|execute)\M'
+      ) as m (classid, objid, objsubid, commands)
+      union all
+      -- What an expression, a type and others depend on. A dependency on a column stands for its table, too.
+      select d.refclassid, d.refobjid, part.objsubid, 0, j.acting
+      from pg_depend d
+      cross join lateral (select d.refobjsubid union select 0 where j.classid = 'pg_policy'::regclass) as part (objsubid)
+      where d.classid = j.classid and d.objid = j.objid and d.objsubid = j.objsubid
+        and (j.classid <> 'pg_class'::regclass or j.objsubid > 0)
+        and (d.deptype = 'n' or d.deptype = 'i' and j.classid = 'pg_type'::regclass and d.refclassid = 'pg_type'::regclass)
+        and d.refclassid in (
+          'pg_proc'::regclass, 'pg_class'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass, 'pg_collation'::regclass)
+      union all
+      -- A table or view; of a child, what is not its parent's.
+      select x.classid, x.objid, x.objsubid, x.commands, x.acting
+      from pg_class c
+      cross join lateral (
+        -- The policies that bind this role.
+        select 'pg_policy'::regclass::oid, p.oid, 0, 0, j.acting
+        from pg_policy p
+        where j.classid = 'pg_class'::regclass and p.polrelid = c.oid and c.relrowsecurity
+          and (p.polcmd in ('r', '*') or j.commands & case p.polcmd when 'a' then 4 when 'd' then 8 when 'w' then 16 end > 0)
+          and (j.acting = 0
+            or (c.relforcerowsecurity or not pg_has_role(j.acting, c.relowner, 'usage'))
+              and not exists (select from pg_roles a where a.oid = j.acting and (a.rolsuper or a.rolbypassrls))
+              and exists (select from unnest(p.polroles) as role where role = 0 or pg_has_role(j.acting, role, 'usage')))
+        union all
+        -- The columns of which any policy makes a condition: they say whose a row is.
+        select d.refclassid, d.refobjid, d.refobjsubid, 0, j.acting
+        from pg_depend d join pg_policy p on p.oid = d.objid and p.polrelid = c.oid
+        where j.classid = 'pg_class'::regclass and d.classid = 'pg_policy'::regclass
+          and d.refclassid = 'pg_class'::regclass and d.refobjid = c.oid and d.refobjsubid > 0
+        union all
+        select 'pg_trigger'::regclass, t.oid, 0, 0, j.acting
+        from pg_trigger t
+        where t.tgrelid = c.oid and not t.tgisinternal and t.tgtype & j.commands > 0
+          and (j.classid = 'pg_class'::regclass or t.tgparentid = 0)
+        union all
+        -- The query of a view and the statements of a rule, whose tables the owner reads.
+        select x.classid, x.objid, x.objsubid, x.commands, x.acting
+        from pg_rewrite w
+        cross join lateral (
+          select 'pg_rewrite'::regclass::oid, w.oid, 0, 0, j.acting where w.ev_type <> '1'
+          union all
+          select d.refclassid, d.refobjid, part.objsubid, case w.ev_type when '1' then j.commands else 60 end,
+            case when d.refclassid = 'pg_class'::regclass
+              and not coalesce(
+                (select option_value::boolean from pg_options_to_table(c.reloptions) where option_name = 'security_invoker'), false)
+              then c.relowner else j.acting end
+          from pg_depend d cross join lateral (select d.refobjsubid union select 0) as part (objsubid)
+          where d.classid = 'pg_rewrite'::regclass and d.objid = w.oid and d.deptype = 'n'
+            and d.refclassid in (
+              'pg_proc'::regclass, 'pg_class'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass, 'pg_collation'::regclass)
+        ) as x (classid, objid, objsubid, commands, acting)
+        where w.ev_class = c.oid
+          and (w.ev_type = '1' or j.commands & case w.ev_type when '2' then 16 when '3' then 4 when '4' then 8 end > 0)
+        union all
+        -- Foreign keys that act when this changes, with the rights of their table's owner.
+        select x.classid, x.objid, 0, x.commands, o.relowner
+        from pg_depend d
+        join pg_constraint k on k.oid = d.objid and k.confrelid = c.oid and k.contype = 'f'
+        join pg_class o on o.oid = k.conrelid
+        cross join lateral (
+          select
+            case when k.confdeltype = 'c' then j.commands & 8 when k.confdeltype in ('n', 'd') and j.commands & 8 > 0 then 16 else 0 end
+            | case when k.confupdtype in ('c', 'n', 'd') then j.commands & 16 else 0 end
+        ) as action (commands)
+        cross join lateral (
+          values ('pg_constraint'::regclass::oid, k.oid, 0), ('pg_class'::regclass, o.oid, action.commands)
+        ) as x (classid, objid, commands)
+        where d.refclassid = 'pg_class'::regclass and d.refobjid = c.oid and d.classid = 'pg_constraint'::regclass and action.commands > 0
+          and (j.classid = 'pg_class'::regclass or k.conparentid = 0)
+        union all
+        -- What defaults and checks call, and the types of the columns that are written, if these have checks or casts.
+        select d.refclassid, d.refobjid, 0, 0, j.acting
+        from (
+          select 'pg_attrdef'::regclass::oid, oid from pg_attrdef where adrelid = c.oid
+          union all
+          select 'pg_constraint'::regclass, oid from pg_constraint where conrelid = c.oid and contype = 'c'
+          union all
+          select 'pg_class'::regclass, c.oid
+        ) as o (classid, oid)
+        join pg_depend d on d.classid = o.classid and d.objid = o.oid and d.deptype = 'n'
+        where (j.commands & 20 > 0 or c.relkind = 'c') and (
+          d.refclassid in ('pg_proc'::regclass, 'pg_operator'::regclass)
+          or d.refclassid = 'pg_type'::regclass and (c.relkind = 'c' or exists (
+            select from pg_depend part
+            where part.refclassid = d.refclassid and part.refobjid = d.refobjid
+              and part.classid in ('pg_cast'::regclass, 'pg_constraint'::regclass))))
+        union all
+        select 'pg_inherits'::regclass, i.inhrelid, 0, j.commands, j.acting from pg_inherits i where i.inhparent = c.oid and j.commands > 0
+      ) as x (classid, objid, objsubid, commands, acting)
+      where j.classid in ('pg_class'::regclass, 'pg_inherits'::regclass) and j.objsubid = 0 and c.oid = j.objid
+      union all
+      -- A column that is named has a default and checks.
+      select 'pg_attrdef'::regclass, oid, 0, 0, j.acting
+      from pg_attrdef where j.classid = 'pg_class'::regclass and adrelid = j.objid and adnum = j.objsubid
+      union all
+      select 'pg_constraint'::regclass, oid, 0, 0, j.acting
+      from pg_constraint where j.classid = 'pg_class'::regclass and conrelid = j.objid and contype = 'c' and j.objsubid = any (conkey)
+      union all
+      -- A type has casts, operators, what compares it, checks, or columns.
+      select x.classid, x.oid, 0, 0, j.acting
+      from (
+        select d.classid, d.objid
+        from pg_depend d
+        where d.refclassid = 'pg_type'::regclass and d.refobjid = j.objid
+          and d.classid in ('pg_cast'::regclass, 'pg_operator'::regclass, 'pg_constraint'::regclass)
+        union all
+        select 'pg_proc'::regclass, a.amproc from pg_amproc a where j.objid in (a.amproclefttype, a.amprocrighttype)
+        union all
+        select 'pg_class'::regclass, c.oid
+        from pg_type t join pg_class c on c.oid = t.typrelid and c.relkind = 'c' where t.oid = j.objid
+      ) as x (classid, oid)
+      where j.classid = 'pg_type'::regclass
+    ) as e (classid, objid, objsubid, commands, acting)
   )
-  select case count(*) when 0 then null when 1 then max(own)
-    else left(encode(sha256(convert_to(string_agg(own, ' ' order by own collate "C"), 'UTF8')), 'hex'), 16) end
-  from hashed
+  select * from judged
   $$;
-comment on function audit.hash_of_functions(oid[]) is 'A hash of what functions do, and with whose rights; null of none.';
-
--- Of a goal of a table or view: what decides it and may change by a migration. Columns are not in it, since a new one changes no answer.
-create function audit.hash_of_goal(relation regclass, command text, who regrole) returns text
-  language sql stable parallel safe set search_path = pg_catalog, pg_temp
-  set standard_conforming_strings = on set quote_all_identifiers = off
-  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
-  as $$
-  with recursive read (oid, command) as (
-    select relation::oid, hash_of_goal.command
-    union
-    -- What a view reads.
-    select d.refobjid, 'select'
-    from read
-    join pg_rewrite r on r.ev_class = read.oid
-    join pg_depend d on d.classid = 'pg_rewrite'::regclass and d.objid = r.oid and d.refclassid = 'pg_class'::regclass
-  ),
-  part (text) as (
-    select concat_ws(' ', 'table', c.oid::regclass, c.relrowsecurity, c.relforcerowsecurity, c.reloptions,
-      case when c.relkind in ('v', 'm') then pg_get_viewdef(c.oid) end)
-    from read join pg_class c using (oid)
-    union all
-    select concat_ws(' ', 'policy', c.polrelid::regclass, c.polname, c.polcmd, c.polpermissive,
-      pg_get_expr(c.polqual, c.polrelid), 'check', pg_get_expr(c.polwithcheck, c.polrelid))
-    from read
-    join pg_policy c on c.polrelid = read.oid
-    where c.polcmd in ('*', case read.command when 'select' then 'r' when 'insert' then 'a' when 'update' then 'w' when 'delete' then 'd' end::"char")
-      and exists (select from unnest(c.polroles) as role where role = 0 or pg_has_role(who, role, 'member'))
-    union all
-    select concat_ws(' ', 'right', read.command, read.oid::regclass, a.attname)
-    from read
-    join pg_attribute a on a.attrelid = read.oid and a.attnum > 0 and not a.attisdropped
-    where read.command in ('select', 'insert', 'update') and not has_table_privilege(who, read.oid, read.command)
-      and has_column_privilege(who, read.oid, a.attnum, read.command)
-    union all
-    select concat_ws(' ', 'right', read.command, read.oid::regclass) from read where has_table_privilege(who, read.oid, read.command)
-    union all
-    select pg_get_triggerdef(t.oid)
-    from read
-    join pg_trigger t on t.tgrelid = read.oid and not t.tgisinternal
-    where t.tgtype & case read.command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 when 'truncate' then 32 else 0 end > 0
-  ),
-  whole (text) as (select string_agg(part.text, chr(10) order by part.text collate "C") from part)
-  select left(encode(sha256(convert_to(concat_ws(chr(10), whole.text, audit.hash_of_functions(array(select audit.called_in(whole.text, true)))), 'UTF8')), 'hex'), 16)
-  from whole
-  $$;
-comment on function audit.hash_of_goal(regclass, text, regrole) is
-  'A hash of what decides whether a role may give a command: the policies and rights for it, the triggers that it fires, what a view reads, and the functions that these call.';
+comment on function audit.judged(text, text) is 'What an accepted judgement has read, at any depth, and as which roles.';
 
 create function audit.hash_of(object text, who text) returns text
-  language sql stable parallel safe set search_path = pg_catalog, pg_temp set quote_all_identifiers = off
+  language sql stable parallel safe set search_path = pg_catalog, pg_temp
+  set standard_conforming_strings = on set quote_all_identifiers = off
+  set datestyle = 'ISO, MDY' set intervalstyle = 'postgres' set timezone = 'UTC' set bytea_output = 'hex' set extra_float_digits = 1
+  set plan_cache_mode = force_generic_plan set jit = off
   as $$
-  select case
-    when goal[1] = 'trigger' and trigger.oid is not null then left(encode(sha256(convert_to(concat_ws(chr(10),
-      trigger.definition, audit.hash_of_functions(array(select trigger.tgfoid union select audit.called_in(trigger.definition, true)))), 'UTF8')), 'hex'), 16)
-    when goal is null or goal[1] in ('call', 'trigger') then audit.hash_of_functions(array(
-      select p.oid
-      from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-      where n.nspname not in ('pg_catalog', 'information_schema')
-        and format('%I.%I(%s)', n.nspname, p.proname, oidvectortypes(p.proargtypes)) = coalesce(goal[2], object)))
-    when to_regclass(goal[2]) is not null and to_regrole(who) is not null then audit.hash_of_goal(goal[2]::regclass, goal[1], who::regrole)
-  end
-  from (select regexp_match(object, '^.*?: (call|trigger|select|insert|update|delete|truncate) on (.*)$') as goal) as asked
-  -- With its arguments and its condition.
-  left join lateral (
-    select t.oid, t.tgfoid, pg_get_triggerdef(t.oid) as definition
-    from pg_trigger t join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
-    where goal[1] = 'trigger' and goal[2] = format('%s on %I.%I', t.tgname, n.nspname, c.relname)
-  ) as trigger on true
+  with judged as materialized (
+    select * from audit.judged(object, who)
+  ),
+  part (text) as (
+    select concat_ws(' ', i.type, i.identity, case j.classid
+      when 'pg_proc'::regclass then (
+        select concat_ws(chr(10),
+          p.prosrc, pg_get_function_sqlbody(p.oid), p.probin, l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner),
+          pg_get_function_arguments(p.oid), p.prorettype::regtype, p.proretset, p.provolatile, p.proisstrict, p.proleakproof)
+        from pg_proc p join pg_language l on l.oid = p.prolang
+        where p.oid = j.objid)
+      when 'pg_class'::regclass then (
+        select case
+          when a.attnum is not null then
+            concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attgenerated)
+          else concat_ws(' ', pg_get_userbyid(c.relowner), c.relrowsecurity, c.relforcerowsecurity,
+            case when c.relkind in ('v', 'm') then concat_ws(' ', c.reloptions, pg_get_viewdef(c.oid)) end,
+            (select concat_ws(' ', f.ftoptions, s.srvname, s.srvoptions)
+             from pg_foreign_table f join pg_foreign_server s on s.oid = f.ftserver where f.ftrelid = c.oid))
+          end
+        from pg_class c left join pg_attribute a on a.attrelid = c.oid and a.attnum = nullif(j.objsubid, 0)
+        where c.oid = j.objid)
+      when 'pg_policy'::regclass then (
+        select concat_ws(' ',
+          p.polcmd, p.polpermissive, pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid))
+        from pg_policy p where p.oid = j.objid)
+      when 'pg_trigger'::regclass then (
+        select concat_ws(' ', t.tgenabled, pg_get_triggerdef(t.oid)) from pg_trigger t where t.oid = j.objid)
+      when 'pg_event_trigger'::regclass then (
+        select concat_ws(' ', t.evtenabled, t.evtevent, t.evttags) from pg_event_trigger t where t.oid = j.objid)
+      when 'pg_rewrite'::regclass then (select concat_ws(' ', w.ev_enabled, pg_get_ruledef(w.oid)) from pg_rewrite w where w.oid = j.objid)
+      when 'pg_attrdef'::regclass then (select pg_get_expr(d.adbin, d.adrelid) from pg_attrdef d where d.oid = j.objid)
+      when 'pg_constraint'::regclass then pg_get_constraintdef(j.objid)
+      when 'pg_cast'::regclass then (select concat_ws(' ', c.castcontext, c.castmethod) from pg_cast c where c.oid = j.objid)
+      when 'pg_operator'::regclass then (select o.oprcode::text from pg_operator o where o.oid = j.objid)
+      when 'pg_collation'::regclass then (
+        select (to_jsonb(c) - '{oid,collname,collnamespace,collowner,collversion}'::text[])::text from pg_collation c where c.oid = j.objid)
+      when 'pg_type'::regclass then (
+        select concat_ws(' ', t.typdefault,
+          (select string_agg(quote_literal(e.enumlabel), ' ' order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid))
+        from pg_type t where t.oid = j.objid)
+      -- A superuser is a member of each role, also of a new one.
+      when 'pg_authid'::regclass then (
+        select case when r.rolsuper then 'superuser' else concat_ws(' ', r.rolbypassrls,
+          (select string_agg(o.rolname, ' ' order by o.rolname) from pg_roles o where pg_has_role(r.oid, o.oid, 'usage'))) end
+        from pg_roles r where r.oid = j.objid)
+      end)
+    from (
+      select classid, objid, objsubid from judged where classid <> 'pg_inherits'::regclass
+      union
+      select 'pg_authid'::regclass, acting, 0 from judged where acting > 0
+      union
+      select 'pg_authid'::regclass, p.proowner, 0
+      from judged join pg_proc p on p.oid = objid and p.prosecdef where classid = 'pg_proc'::regclass
+    ) as j
+    cross join lateral pg_identify_object(j.classid, j.objid, j.objsubid) as i
+    union all
+    -- The rights of these roles.
+    select distinct concat_ws(' ',
+      pg_get_userbyid(j.acting), 'may', command, c.oid::regclass, a.attname, has_schema_privilege(j.acting, c.relnamespace, 'usage'))
+    from judged j
+    join pg_class c on c.oid = j.objid and c.relkind <> 'c'
+    cross join unnest(array['select', 'insert', 'update', 'delete']) as command
+    left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and command <> 'delete'
+      and not has_table_privilege(j.acting, c.oid, command)
+    where j.classid = 'pg_class'::regclass and j.objsubid = 0 and j.acting > 0
+      and (command = 'select' or j.commands & case command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 end > 0)
+      and case when a.attnum is null then has_table_privilege(j.acting, c.oid, command) else has_column_privilege(j.acting, c.oid, a.attnum, command) end
+    union all
+    select distinct concat_ws(' ', pg_get_userbyid(j.acting), 'may call', j.objid::regprocedure)
+    from judged j
+    where j.classid = 'pg_proc'::regclass and j.acting > 0 and has_function_privilege(j.acting, j.objid, 'execute')
+  )
+  select left(encode(sha256(convert_to(string_agg(part.text, chr(10) order by part.text collate "C"), 'UTF8')), 'hex'), 16) from part
   $$;
-comment on function audit.hash_of(text, text) is 'A hash of what an acceptance is about: a function, or a goal of a table or view; null of anything else.';
+comment on function audit.hash_of(text, text) is 'A hash of what an accepted judgement has read: that of a function, a trigger, or a goal of a table or view; null of anything else.';
 
 create view audit.rights with (security_invoker = true) as
   select
@@ -192,9 +416,7 @@ create function audit.note_hash() returns trigger
   $$;
 comment on function audit.note_hash() is 'Replaces a former acceptance, and notes what is accepted, so that what changes later is not.';
 create trigger note_hash before insert on audit.accepted for each row execute function audit.note_hash();
-grant execute on function
-  audit.called_in(text, boolean), audit.hash_of_functions(oid[]), audit.hash_of_goal(regclass, text, regrole), audit.hash_of(text, text), audit.note_hash()
-  to graph_admin;
+grant execute on function audit.judged(text, text), audit.hash_of(text, text), audit.note_hash() to graph_admin;
 
 alter table audit.accepted enable row level security, force row level security;
 create policy all_graph_admin on audit.accepted for all to graph_admin using (true) with check (true);

@@ -1,5 +1,5 @@
---! Previous: sha1:d2e0b1b208ef3cd06477c69fb9896c55d904fb28
---! Hash: sha1:081da064f0895b594d643c63a075a333c3d69eab
+--! Previous: sha1:c185251843da9a3a3f7ffa33205574a535db56fd
+--! Hash: sha1:5a55002cec858ec834fc0bf1c80429c67d11e4be
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:081da064f0895b594d643c63a075a333c3d69eab
---! Hash: sha1:47fdbaebcb18dfd1ea9f22364a525eff233828a2
+--! Previous: sha1:5a55002cec858ec834fc0bf1c80429c67d11e4be
+--! Hash: sha1:8bfb1d7b47fddd305bfa891a8eed789a522a10de
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

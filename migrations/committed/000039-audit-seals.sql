@@ -1,5 +1,5 @@
---! Previous: sha1:47fdbaebcb18dfd1ea9f22364a525eff233828a2
---! Hash: sha1:7487ef2127a1acd00230b2110c9ae92282ab5f57
+--! Previous: sha1:8bfb1d7b47fddd305bfa891a8eed789a522a10de
+--! Hash: sha1:9072867adbd8177f8f9c2759945504a9c586f91c
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

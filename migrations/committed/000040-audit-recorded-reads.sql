@@ -1,5 +1,5 @@
---! Previous: sha1:7487ef2127a1acd00230b2110c9ae92282ab5f57
---! Hash: sha1:1e5d58f3d050ab8cf68cc3bf605d0ae24819035f
+--! Previous: sha1:9072867adbd8177f8f9c2759945504a9c586f91c
+--! Hash: sha1:1dc13be561462f0e4395a6c0bc199dbf90a9f865
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:1e5d58f3d050ab8cf68cc3bf605d0ae24819035f
---! Hash: sha1:6c66830ce101318b0fe7e0c14930f6b9fc35ba26
+--! Previous: sha1:1dc13be561462f0e4395a6c0bc199dbf90a9f865
+--! Hash: sha1:3e04a993d2193ad0a8e43bb09d6815aec7e33eef
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

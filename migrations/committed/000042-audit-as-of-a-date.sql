@@ -1,5 +1,5 @@
---! Previous: sha1:6c66830ce101318b0fe7e0c14930f6b9fc35ba26
---! Hash: sha1:a28021a4c023bd84a80d4dd872c7b3e8b7889f71
+--! Previous: sha1:3e04a993d2193ad0a8e43bb09d6815aec7e33eef
+--! Hash: sha1:8094c4c88b747de3e2ed818bb34990ad9ece8317
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

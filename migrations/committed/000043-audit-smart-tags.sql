@@ -1,5 +1,5 @@
---! Previous: sha1:a28021a4c023bd84a80d4dd872c7b3e8b7889f71
---! Hash: sha1:227fe5627acb5628411c373ae2f40b5168bb1eef
+--! Previous: sha1:8094c4c88b747de3e2ed818bb34990ad9ece8317
+--! Hash: sha1:36ad591c64d32ec19ffebda7a4d2efceb80d809c
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:227fe5627acb5628411c373ae2f40b5168bb1eef
---! Hash: sha1:e7ce9e45e6fc3a88e312ca8e68fd993dc0a31c7e
+--! Previous: sha1:36ad591c64d32ec19ffebda7a4d2efceb80d809c
+--! Hash: sha1:fcf17e048a0064118221f358ad5734f6eba1388e
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:e7ce9e45e6fc3a88e312ca8e68fd993dc0a31c7e
---! Hash: sha1:c357d2c347f8b23a4a26e30f648419109ff55bf3
+--! Previous: sha1:fcf17e048a0064118221f358ad5734f6eba1388e
+--! Hash: sha1:d5e5aeb7f24b7bf08fbdbe596a4abdcc9d62d5ce
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

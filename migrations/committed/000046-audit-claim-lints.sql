@@ -1,5 +1,5 @@
---! Previous: sha1:c357d2c347f8b23a4a26e30f648419109ff55bf3
---! Hash: sha1:23b77a5cf803d647f56205dc1a0d88c45a130331
+--! Previous: sha1:d5e5aeb7f24b7bf08fbdbe596a4abdcc9d62d5ce
+--! Hash: sha1:b53be6af9fcfd4f83c9782e13ce26a0f157d0c1f
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

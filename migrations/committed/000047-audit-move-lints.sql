@@ -1,5 +1,5 @@
---! Previous: sha1:23b77a5cf803d647f56205dc1a0d88c45a130331
---! Hash: sha1:e160ccab5bb6c76906af830a4fb4e0d03bf3e06d
+--! Previous: sha1:b53be6af9fcfd4f83c9782e13ce26a0f157d0c1f
+--! Hash: sha1:b01380d0ac1babb3894f771130beffd271384cdd
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

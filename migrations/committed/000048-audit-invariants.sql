@@ -1,5 +1,5 @@
---! Previous: sha1:e160ccab5bb6c76906af830a4fb4e0d03bf3e06d
---! Hash: sha1:a53365def7884cc6d972b5712e796309854c29c1
+--! Previous: sha1:b01380d0ac1babb3894f771130beffd271384cdd
+--! Hash: sha1:e518dfe8beeacdc230eda6428237c0a410c31866
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:a53365def7884cc6d972b5712e796309854c29c1
---! Hash: sha1:41fbbbcb4f529c1d94d3b75c9e881b58797df80c
+--! Previous: sha1:e518dfe8beeacdc230eda6428237c0a410c31866
+--! Hash: sha1:a196f4ce412fc23f5dbd19175447c46b7d8f93df
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:41fbbbcb4f529c1d94d3b75c9e881b58797df80c
---! Hash: sha1:3fdf5819cf4d0f084dc94cf082c59378a4c00fc6
+--! Previous: sha1:a196f4ce412fc23f5dbd19175447c46b7d8f93df
+--! Hash: sha1:8f7c3b1d80b94782294be1354b2c46c48ddc7bfa
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:3fdf5819cf4d0f084dc94cf082c59378a4c00fc6
---! Hash: sha1:41e039b5e27f31024b63dc9e83e172e68336d0e8
+--! Previous: sha1:8f7c3b1d80b94782294be1354b2c46c48ddc7bfa
+--! Hash: sha1:5119db11eb4f0be0a024d5b75e1cf1e1831c5a78
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

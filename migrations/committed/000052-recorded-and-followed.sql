@@ -1,5 +1,5 @@
---! Previous: sha1:41e039b5e27f31024b63dc9e83e172e68336d0e8
---! Hash: sha1:7857b248dcbd93ce7e9fa706735186e46bb78d93
+--! Previous: sha1:5119db11eb4f0be0a024d5b75e1cf1e1831c5a78
+--! Hash: sha1:d4f4521c1a6c48ac2162557f9170ef9ddc9cc8cb
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:7857b248dcbd93ce7e9fa706735186e46bb78d93
---! Hash: sha1:f15ff4794315a93792e892bd8ef922edb3645ec0
+--! Previous: sha1:d4f4521c1a6c48ac2162557f9170ef9ddc9cc8cb
+--! Hash: sha1:888af2aa681dc7c0ca5cc16999aa2d2ba3f42679
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

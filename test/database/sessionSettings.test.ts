@@ -232,10 +232,8 @@ const calls: Readonly<Record<string, readonly string[]>> = {
   ],
   'select /* afterwards */ u.name, u.ancestor_ids from app_public.units u': [`select audit.rebuild(now(), '${acme}')`],
   // What lints are made of.
-  "select p.oid::regprocedure, audit.hash_of_functions(array[p.oid]), array(select c::regprocedure from audit.called_in(p.prosrc, true) c order by c::oid) from pg_proc p where p.pronamespace = 'app_hidden'::regnamespace":
+  "select a.object, a.who, audit.hash_of(a.object, a.who), (select count(*) from audit.judged(a.object, a.who)) from audit.accepted a where a.kind in ('invariant', 'definer')":
     [],
-  "select c.oid, c.command, audit.hash_of_goal(c.oid, c.command, 'graph_app'), audit.hash_of('x: select on ' || c.oid::regclass, 'graph_user') from (select oid, unnest(array['select', 'insert']) as command from pg_class where relnamespace = 'app_public'::regnamespace and relkind in ('r', 'v')) c":
-    ["set local search_path to ''"],
   "select p.polname, audit.outside_subqueries(e), audit.compares_organization(e), audit.is_always_true(e) from pg_policy p, replace(pg_get_expr(p.polqual, p.polrelid), chr(92), '') as e":
     [
       'set local quote_all_identifiers to off',

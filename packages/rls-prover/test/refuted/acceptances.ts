@@ -20,6 +20,14 @@ const lists = (condition: string, parameters = '', before = '') => `${before};
     as $$ begin perform 1; return query select n.* from app.notes n where ${condition}; end $$`;
 const list = 'select * from app.list()';
 
+/** A role that reads the notes under a policy of its own. */
+const kept = `create role keeper; grant usage on schema app to keeper; grant select on app.notes to keeper;
+      create policy keepers on app.notes to keeper using (tenant_id = app.t())`;
+
+/** A trigger's function, once a trigger has it. */
+const cleans = `create function app.clean() returns trigger language plpgsql
+  as $$ begin delete from app.notes; return coalesce(new, old); end $$;`;
+
 /** An acceptance of a function names all roles that may call it. */
 const callable = `alter default privileges revoke execute on functions from public;
   alter default privileges grant execute on functions to client`;
@@ -80,24 +88,21 @@ const changes: readonly Refuted[] = [
   },
   {
     title: 'the owner of an accepted function',
-    schema: `create role keeper; grant usage on schema app to keeper; grant select on app.notes to keeper;
-      create policy keepers on app.notes to keeper using (tenant_id = app.t());
+    schema: `${kept};
       ${lists('true')}; alter function app.list() owner to keeper`,
     change: 'alter function app.list() owner to current_user',
     client: list,
   },
   {
     title: 'the policies of the owner of an accepted function',
-    schema: `create role keeper; grant usage on schema app to keeper; grant select on app.notes to keeper;
-      create policy keepers on app.notes to keeper using (tenant_id = app.t());
+    schema: `${kept};
       ${lists('true')}; alter function app.list() owner to keeper`,
     change: 'alter policy keepers on app.notes using (true)',
     client: list,
   },
   {
     title: 'an attribute of the owner of an accepted function',
-    schema: `create role keeper; grant usage on schema app to keeper; grant select on app.notes to keeper;
-      create policy keepers on app.notes to keeper using (tenant_id = app.t());
+    schema: `${kept};
       ${lists('true')}; alter function app.list() owner to keeper`,
     change: 'alter role keeper bypassrls',
     client: list,
@@ -257,6 +262,136 @@ const changes: readonly Refuted[] = [
       create function app.unmark() returns void language plpgsql security definer
         as $$ begin perform 1; delete from app.marks where tenant_id = app.t(); end $$`,
     change: 'alter table app.notes add foreign key (id) references app.marks on delete cascade',
+    client: 'select app.unmark()',
+  },
+  {
+    title: 'whose rights the view of an accepted function uses',
+    schema: `${kept};
+      create view app.shown with (security_invoker = true) as table app.notes; grant select on app.shown to keeper;
+      create function app.list() returns setof app.notes language plpgsql stable security definer
+        as $$ begin perform 1; return query table app.shown; end $$;
+      alter function app.list() owner to keeper`,
+    change: 'alter view app.shown set (security_invoker = false)',
+    client: list,
+  },
+  {
+    title: 'a label that an accepted function compares',
+    schema: lists(
+      "exists (select from app.tags t where t.id = n.id and t.kind = 'shown')",
+      '',
+      `create type app.kind as enum ('shown', 'hidden'); create table app.tags (id int, kind app.kind);
+        insert into app.tags values (1, 'shown'), (2, 'hidden')`,
+    ),
+    change: "alter type app.kind rename value 'shown' to 'x'; alter type app.kind rename value 'hidden' to 'shown'",
+    client: list,
+  },
+  {
+    title: 'a column that takes the place of a variable of an accepted function',
+    schema: lists('n.tenant_id = mine', 'mine int default app.t()').replace(
+      'begin',
+      '#variable_conflict use_column\nbegin',
+    ),
+    change: 'alter table app.notes add mine int default 2',
+    client: list,
+  },
+  {
+    title: 'the expression of a column that an accepted function compares',
+    schema: lists(
+      'n.kept_by = app.t()',
+      '',
+      'alter table app.notes add kept_by int generated always as (tenant_id) stored',
+    ),
+    change: 'alter table app.notes drop kept_by; alter table app.notes add kept_by int generated always as (1) stored',
+    client: 'select l.tenant_id from app.list() l',
+  },
+  {
+    title: 'a right of the owner of an accepted function',
+    schema: `create role keeper; grant usage on schema app to keeper; create policy keepers on app.notes to keeper using (true);
+      ${lists('true')}; alter function app.list() owner to keeper`,
+    change: 'grant select on app.notes to keeper',
+    client: list,
+  },
+  {
+    title: 'the right of the owner of an accepted function to call another',
+    schema: `create role keeper; grant usage on schema app to keeper;
+      ${lists('true')}; alter function app.list() rename to every; revoke execute on function app.every() from client;
+      create function app.list() returns setof app.notes language plpgsql stable security definer
+        as $$ begin perform 1; return query select * from app.every(); end $$;
+      alter function app.list() owner to keeper`,
+    change: 'grant execute on function app.every() to keeper',
+    client: list,
+  },
+  {
+    title: 'a part of an aggregate that an accepted function uses',
+    schema: lists(
+      '(select app.each_holds(is_mine) from unnest(array[n.tenant_id = app.t()]) as is_mine)',
+      '',
+      `create function app.both(boolean, boolean) returns boolean language sql immutable as 'select $1 and $2';
+        create aggregate app.each_holds(boolean) (sfunc = app.both, stype = boolean, initcond = 'true')`,
+    ),
+    change:
+      "create or replace function app.both(boolean, boolean) returns boolean language sql immutable as 'select true'",
+    client: list,
+  },
+  {
+    title: 'another operator of the name that an accepted function uses',
+    schema: lists(
+      'n.tenant_id operator(app.===) app.t()',
+      '',
+      `create function app.same(bigint, bigint) returns boolean language sql immutable as 'select $1 = $2';
+        create operator app.=== (function = app.same, leftarg = bigint, rightarg = bigint)`,
+    ),
+    change: `create function app.any(int, int) returns boolean language sql immutable as 'select true';
+      create operator app.=== (function = app.any, leftarg = int, rightarg = int)`,
+    client: list,
+  },
+  {
+    title: 'a cast of a type of a column that an accepted function reads',
+    schema: lists(
+      'exists (select from app.keys k where k.id = n.id and k.number::int = app.t())',
+      '',
+      `create type app.number as (value int); create table app.keys (id int, number app.number);
+        insert into app.keys values (1, row (1)), (2, row (2));
+        create function app.value_of(app.number) returns int language sql immutable as 'select ($1).value';
+        create cast (app.number as int) with function app.value_of(app.number)`,
+    ),
+    change: "create or replace function app.value_of(app.number) returns int language sql immutable as 'select 1'",
+    client: list,
+  },
+  {
+    title: 'a trigger of a partition of a table that an accepted function changes',
+    schema: `create table app.marks (tenant_id int, id int) partition by list (id); ${guarded('app.marks')}
+      create table app.marks_1 partition of app.marks for values in (1);
+      create function app.mark() returns void language plpgsql security definer
+        as $$ begin perform 1; insert into app.marks values (app.t(), 1); end $$; ${cleans}`,
+    change: 'create trigger clean before insert on app.marks_1 for each row execute function app.clean()',
+    client: 'select app.mark()',
+  },
+  {
+    title: 'an event trigger that an accepted function fires',
+    schema: `create function app.make() returns void language plpgsql security definer
+        as $$ begin perform 1; create table app.made (id int); end $$;
+      create function app.clean() returns event_trigger language plpgsql as $$ begin delete from app.notes; end $$`,
+    change: 'create event trigger clean on ddl_command_end execute function app.clean()',
+    client: 'select app.make()',
+  },
+  {
+    title: 'a trigger of the update that an accepted function makes of an insert',
+    schema: `create table app.marks (tenant_id int, id int primary key); insert into app.marks values (1, 1);
+      ${guarded('app.marks')} ${cleans}
+      create function app.mark() returns void language plpgsql security definer set search_path = pg_catalog, pg_temp
+        as $$ begin perform 1; insert into app.marks values (app.t(), 1) on conflict (id) do update set id = 1; end $$`,
+    change: 'create trigger clean before update on app.marks for each row execute function app.clean()',
+    client: 'select app.mark()',
+  },
+  {
+    title: 'a trigger of a table whose name stands behind comments',
+    schema: `create table app.marks (tenant_id int, id int primary key); insert into app.marks values (1, 1);
+      ${guarded('app.marks')} ${cleans}
+      create function app.unmark() returns void language plpgsql security definer set search_path = pg_catalog, pg_temp
+        as $$ begin perform 1; delete from /* all */ app. -- of one tenant
+          marks where tenant_id = app.t(); end $$`,
+    change: 'create trigger clean before delete on app.marks for each row execute function app.clean()',
     client: 'select app.unmark()',
   },
 ];
