@@ -1,5 +1,5 @@
 --! Previous: sha1:1e3e78d03e8a42b9768ef94a76fcac91e959284b
---! Hash: sha1:c185251843da9a3a3f7ffa33205574a535db56fd
+--! Hash: sha1:fb756b95274687132b9fd2916dd4b4ec6ab04d75
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -52,10 +52,12 @@ create function audit.judged(object text, who text) returns table (classid oid, 
     join pg_class c on c.oid = t.tgrelid join pg_namespace n on n.oid = c.relnamespace
     where goal.command = 'trigger' and goal.object = format('%s on %I.%I', t.tgname, n.nspname, c.relname)
     union
-    select 'pg_class'::regclass, to_regclass(goal.object),
-      case goal.command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 when 'truncate' then 32 else 0 end, to_regrole(who)
+    select 'pg_class'::regclass, c.oid,
+      case goal.command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 when 'truncate' then 32 else 0 end, role.oid
     from goal
-    where goal.command not in ('call', 'trigger') and to_regclass(goal.object) is not null and to_regrole(who) is not null
+    join pg_class c on true join pg_namespace n on n.oid = c.relnamespace
+    join pg_roles role on role.rolname = who
+    where goal.command not in ('call', 'trigger') and goal.object = format('%I.%I', n.nspname, c.relname)
   ),
   -- A name with other characters than these is recognized by its longest word.
   named (classid, oid, name, word) as materialized (
@@ -98,8 +100,8 @@ create function audit.judged(object text, who text) returns table (classid oid, 
       from (
         select body.*,
           -- A pinned function finds only PostgreSQL's names without a schema. Others come after a dot, or begin a literal of a run text.
-          body.text !~ 'search.path|\mreset\M|\mset\s+((local|session)\s+)?schema\M' and exists (
-            select from unnest(body.proconfig) as setting where setting ~ '^search_path=(pg_catalog(, pg_temp)?|"")?$') as is_pinned,
+          body.text !~ 'search[_]path|\mreset\M|\mset\s+((local|session)\s+)?schema\M' and exists (
+            select from unnest(body.proconfig) as setting where setting ~ '^search[_]path=(pg_catalog(, pg_temp)?|"")?$') as is_pinned,
           -- What it does to a table is not seen in a text that is run, nor before a comment.
           body.text ~ '\m(execute|copy|truncate)\M|\m(into|from|only|update)\s*(--|/\*)' as is_obscure
         from (
@@ -293,18 +295,19 @@ create function audit.hash_of(object text, who text) returns text
     select * from audit.judged(object, who)
   ),
   part (text) as (
-    select concat_ws(' ', i.type, i.identity, case j.classid
+    select concat_ws(' ', j.classid::regclass, case j.classid
       when 'pg_proc'::regclass then (
         select concat_ws(chr(10),
-          p.prosrc, pg_get_function_sqlbody(p.oid), p.probin, l.lanname, p.proconfig, p.prosecdef, pg_get_userbyid(p.proowner),
-          pg_get_function_arguments(p.oid), p.prorettype::regtype, p.proretset, p.provolatile, p.proisstrict, p.proleakproof)
+          p.oid::regprocedure, p.prosrc, pg_get_function_sqlbody(p.oid), p.probin, l.lanname, p.proconfig, p.prosecdef,
+          pg_get_userbyid(p.proowner), pg_get_function_arguments(p.oid), p.prorettype::regtype, p.proretset,
+          p.provolatile, p.proisstrict, p.proleakproof)
         from pg_proc p join pg_language l on l.oid = p.prolang
         where p.oid = j.objid)
       when 'pg_class'::regclass then (
         select case
           when a.attnum is not null then
-            concat_ws(' ', format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attgenerated)
-          else concat_ws(' ', pg_get_userbyid(c.relowner), c.relrowsecurity, c.relforcerowsecurity,
+            concat_ws(' ', c.oid::regclass, a.attname, format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attgenerated)
+          else concat_ws(' ', c.oid::regclass, c.relkind, pg_get_userbyid(c.relowner), c.relrowsecurity, c.relforcerowsecurity,
             case when c.relkind in ('v', 'm') then concat_ws(' ', c.reloptions, pg_get_viewdef(c.oid)) end,
             (select concat_ws(' ', f.ftoptions, s.srvname, s.srvoptions)
              from pg_foreign_table f join pg_foreign_server s on s.oid = f.ftserver where f.ftrelid = c.oid))
@@ -313,27 +316,35 @@ create function audit.hash_of(object text, who text) returns text
         where c.oid = j.objid)
       when 'pg_policy'::regclass then (
         select concat_ws(' ',
-          p.polcmd, p.polpermissive, pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid))
+          p.polrelid::regclass, p.polname, p.polcmd, p.polpermissive,
+          pg_get_expr(p.polqual, p.polrelid), 'check', pg_get_expr(p.polwithcheck, p.polrelid))
         from pg_policy p where p.oid = j.objid)
       when 'pg_trigger'::regclass then (
         select concat_ws(' ', t.tgenabled, pg_get_triggerdef(t.oid)) from pg_trigger t where t.oid = j.objid)
       when 'pg_event_trigger'::regclass then (
-        select concat_ws(' ', t.evtenabled, t.evtevent, t.evttags) from pg_event_trigger t where t.oid = j.objid)
+        select concat_ws(' ', t.evtname, t.evtenabled, t.evtevent, t.evttags) from pg_event_trigger t where t.oid = j.objid)
       when 'pg_rewrite'::regclass then (select concat_ws(' ', w.ev_enabled, pg_get_ruledef(w.oid)) from pg_rewrite w where w.oid = j.objid)
-      when 'pg_attrdef'::regclass then (select pg_get_expr(d.adbin, d.adrelid) from pg_attrdef d where d.oid = j.objid)
-      when 'pg_constraint'::regclass then pg_get_constraintdef(j.objid)
-      when 'pg_cast'::regclass then (select concat_ws(' ', c.castcontext, c.castmethod) from pg_cast c where c.oid = j.objid)
-      when 'pg_operator'::regclass then (select o.oprcode::text from pg_operator o where o.oid = j.objid)
+      when 'pg_attrdef'::regclass then (
+        select concat_ws(' ', a.attrelid::regclass, a.attname, pg_get_expr(d.adbin, d.adrelid))
+        from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum where d.oid = j.objid)
+      when 'pg_constraint'::regclass then (
+        select concat_ws(' ', nullif(k.conrelid, 0)::regclass, nullif(k.contypid, 0)::regtype, pg_get_constraintdef(k.oid))
+        from pg_constraint k where k.oid = j.objid)
+      when 'pg_cast'::regclass then (
+        select concat_ws(' ', c.castsource::regtype, c.casttarget::regtype, c.castcontext, c.castmethod)
+        from pg_cast c where c.oid = j.objid)
+      when 'pg_operator'::regclass then (select concat_ws(' ', o.oid::regoperator, o.oprcode) from pg_operator o where o.oid = j.objid)
       when 'pg_collation'::regclass then (
-        select (to_jsonb(c) - '{oid,collname,collnamespace,collowner,collversion}'::text[])::text from pg_collation c where c.oid = j.objid)
+        select concat_ws(' ', c.oid::regcollation, to_jsonb(c) - '{oid,collname,collnamespace,collowner,collversion}'::text[])
+        from pg_collation c where c.oid = j.objid)
       when 'pg_type'::regclass then (
-        select concat_ws(' ', t.typdefault,
+        select concat_ws(' ', t.oid::regtype, t.typdefault,
           (select string_agg(quote_literal(e.enumlabel), ' ' order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid))
         from pg_type t where t.oid = j.objid)
       -- A superuser is a member of each role, also of a new one.
       when 'pg_authid'::regclass then (
-        select case when r.rolsuper then 'superuser' else concat_ws(' ', r.rolbypassrls,
-          (select string_agg(o.rolname, ' ' order by o.rolname) from pg_roles o where pg_has_role(r.oid, o.oid, 'usage'))) end
+        select concat_ws(' ', r.rolname, r.rolsuper, r.rolbypassrls, case when not r.rolsuper then (
+          select string_agg(o.rolname, ' ' order by o.rolname) from pg_roles o where pg_has_role(r.oid, o.oid, 'usage')) end)
         from pg_roles r where r.oid = j.objid)
       end)
     from (
@@ -344,7 +355,6 @@ create function audit.hash_of(object text, who text) returns text
       select 'pg_authid'::regclass, p.proowner, 0
       from judged join pg_proc p on p.oid = objid and p.prosecdef where classid = 'pg_proc'::regclass
     ) as j
-    cross join lateral pg_identify_object(j.classid, j.objid, j.objsubid) as i
     union all
     -- The rights of these roles.
     select distinct concat_ws(' ',

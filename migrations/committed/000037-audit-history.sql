@@ -1,5 +1,5 @@
---! Previous: sha1:c185251843da9a3a3f7ffa33205574a535db56fd
---! Hash: sha1:5a55002cec858ec834fc0bf1c80429c67d11e4be
+--! Previous: sha1:fb756b95274687132b9fd2916dd4b4ec6ab04d75
+--! Hash: sha1:fca52f6f825e4b1f0ea854876464921b5c5727ce
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:5a55002cec858ec834fc0bf1c80429c67d11e4be
---! Hash: sha1:8bfb1d7b47fddd305bfa891a8eed789a522a10de
+--! Previous: sha1:fca52f6f825e4b1f0ea854876464921b5c5727ce
+--! Hash: sha1:3bf69e6ad2346f08e9b33f0987737530c58a81ee
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:8bfb1d7b47fddd305bfa891a8eed789a522a10de
---! Hash: sha1:9072867adbd8177f8f9c2759945504a9c586f91c
+--! Previous: sha1:3bf69e6ad2346f08e9b33f0987737530c58a81ee
+--! Hash: sha1:a2a0c5db2bb6dd9cf3a5831e15c822ea9d1cad1b
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

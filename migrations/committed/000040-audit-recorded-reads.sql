@@ -1,5 +1,5 @@
---! Previous: sha1:9072867adbd8177f8f9c2759945504a9c586f91c
---! Hash: sha1:1dc13be561462f0e4395a6c0bc199dbf90a9f865
+--! Previous: sha1:a2a0c5db2bb6dd9cf3a5831e15c822ea9d1cad1b
+--! Hash: sha1:248103a9ef812953deb1acaecd7449d4dfa20728
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

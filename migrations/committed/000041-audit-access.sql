@@ -1,5 +1,5 @@
---! Previous: sha1:1dc13be561462f0e4395a6c0bc199dbf90a9f865
---! Hash: sha1:3e04a993d2193ad0a8e43bb09d6815aec7e33eef
+--! Previous: sha1:248103a9ef812953deb1acaecd7449d4dfa20728
+--! Hash: sha1:e0b7438f5a369cd210017e8a4b4c07a2edcd9889
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

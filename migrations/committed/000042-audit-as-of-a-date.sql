@@ -1,5 +1,5 @@
---! Previous: sha1:3e04a993d2193ad0a8e43bb09d6815aec7e33eef
---! Hash: sha1:8094c4c88b747de3e2ed818bb34990ad9ece8317
+--! Previous: sha1:e0b7438f5a369cd210017e8a4b4c07a2edcd9889
+--! Hash: sha1:5e324817a67e0321bd44e2bd250ab8c273a57481
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:8094c4c88b747de3e2ed818bb34990ad9ece8317
---! Hash: sha1:36ad591c64d32ec19ffebda7a4d2efceb80d809c
+--! Previous: sha1:5e324817a67e0321bd44e2bd250ab8c273a57481
+--! Hash: sha1:54820bf82386a816bd2532ae37f0357d4a64d05b
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:36ad591c64d32ec19ffebda7a4d2efceb80d809c
---! Hash: sha1:fcf17e048a0064118221f358ad5734f6eba1388e
+--! Previous: sha1:54820bf82386a816bd2532ae37f0357d4a64d05b
+--! Hash: sha1:066f37fe32198296d22ca161436be3de3b729c79
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:fcf17e048a0064118221f358ad5734f6eba1388e
---! Hash: sha1:d5e5aeb7f24b7bf08fbdbe596a4abdcc9d62d5ce
+--! Previous: sha1:066f37fe32198296d22ca161436be3de3b729c79
+--! Hash: sha1:d0b19cd81dadfba8b89b6a9475002a855e2866cc
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:d5e5aeb7f24b7bf08fbdbe596a4abdcc9d62d5ce
---! Hash: sha1:b53be6af9fcfd4f83c9782e13ce26a0f157d0c1f
+--! Previous: sha1:d0b19cd81dadfba8b89b6a9475002a855e2866cc
+--! Hash: sha1:d3dc4138ee64ceaefbd8d914692c58432476791a
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:b53be6af9fcfd4f83c9782e13ce26a0f157d0c1f
---! Hash: sha1:b01380d0ac1babb3894f771130beffd271384cdd
+--! Previous: sha1:d3dc4138ee64ceaefbd8d914692c58432476791a
+--! Hash: sha1:81fff75c98f3db217d4fdb340f172d529a16ffc6
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

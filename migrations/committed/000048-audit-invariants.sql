@@ -1,5 +1,5 @@
---! Previous: sha1:b01380d0ac1babb3894f771130beffd271384cdd
---! Hash: sha1:e518dfe8beeacdc230eda6428237c0a410c31866
+--! Previous: sha1:81fff75c98f3db217d4fdb340f172d529a16ffc6
+--! Hash: sha1:62b631c0a3376e70b931f133909fc1d2c052b2c7
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

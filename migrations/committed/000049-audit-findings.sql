@@ -1,5 +1,5 @@
---! Previous: sha1:e518dfe8beeacdc230eda6428237c0a410c31866
---! Hash: sha1:a196f4ce412fc23f5dbd19175447c46b7d8f93df
+--! Previous: sha1:62b631c0a3376e70b931f133909fc1d2c052b2c7
+--! Hash: sha1:d02e61ab1f8941000bd39f256441afa0e3d1d7ea
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:a196f4ce412fc23f5dbd19175447c46b7d8f93df
---! Hash: sha1:8f7c3b1d80b94782294be1354b2c46c48ddc7bfa
+--! Previous: sha1:d02e61ab1f8941000bd39f256441afa0e3d1d7ea
+--! Hash: sha1:c4c54250b16530c6695eec488a7b18d25988b8ea
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:8f7c3b1d80b94782294be1354b2c46c48ddc7bfa
---! Hash: sha1:5119db11eb4f0be0a024d5b75e1cf1e1831c5a78
+--! Previous: sha1:c4c54250b16530c6695eec488a7b18d25988b8ea
+--! Hash: sha1:7bbc23360721c7e5d60d1b536d7142544a007c5a
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:5119db11eb4f0be0a024d5b75e1cf1e1831c5a78
---! Hash: sha1:d4f4521c1a6c48ac2162557f9170ef9ddc9cc8cb
+--! Previous: sha1:7bbc23360721c7e5d60d1b536d7142544a007c5a
+--! Hash: sha1:800c910607e9d064ed73f00ec39261c1f68f4934
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

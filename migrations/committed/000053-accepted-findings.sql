@@ -1,5 +1,5 @@
---! Previous: sha1:d4f4521c1a6c48ac2162557f9170ef9ddc9cc8cb
---! Hash: sha1:888af2aa681dc7c0ca5cc16999aa2d2ba3f42679
+--! Previous: sha1:800c910607e9d064ed73f00ec39261c1f68f4934
+--! Hash: sha1:71f4a57c2833fd3f4ae046e7760d1bff1a7c1d36
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -143,7 +143,7 @@ test.each([
     'create trigger again before delete on app_public.units for each row execute function app_hidden.units_delete_ancestors()',
   ],
   ['partitions', "select feed.create_partition('2031-03-04'), audit.create_partition('2031-03-01 00:00+00')"],
-  ['extensions', 'create extension ltree; create extension pg_trgm; create extension hstore'],
+  ['extensions', 'create extension citext; create extension ltree; create extension pg_trgm; create extension hstore'],
   [
     'what only speed depends on',
     'alter table app_public.units set (fillfactor = 70); create statistics on organization_id, name from app_public.units; analyze app_public.units',
