@@ -179,9 +179,9 @@ test('a view with the rights of its owner is asked by each invariant', async () 
   const view = (name: string, query: string) =>
     `create view app_public.${name} with (security_barrier) as ${query}; grant select on app_public.${name} to graph_app;`;
   const people = 'select full_name from app_public.users';
-  const migration = view('people', `${people} where ${organization}`) + view('everybody', people);
+  const migration = view('people', `${people} where ${organization}`) + view('everyone', people);
 
-  const judgements = await proving.judgeAfter(migration, about('app_public.people', 'app_public.everybody'));
+  const judgements = await proving.judgeAfter(migration, about('app_public.people', 'app_public.everyone'));
 
   const verdictsOf = (name: string) =>
     judgements
@@ -193,6 +193,6 @@ test('a view with the rights of its owner is asked by each invariant', async () 
     'application: proven',
     'secrets: proven',
   ]);
-  expect(verdictsOf('everybody')).toContain('secrets: proven');
-  expect(verdictsOf('everybody')).not.toContain('organization: proven');
+  expect(verdictsOf('everyone')).toContain('secrets: proven');
+  expect(verdictsOf('everyone')).not.toContain('organization: proven');
 });
