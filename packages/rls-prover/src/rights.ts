@@ -124,8 +124,8 @@ const statement = `
   from pg_auth_members m
   where m.member in (select oid from client) and (m.admin_option or m.roleid::regrole::text ~ '^pg_')
   union all
-  select 'rights', r.rolname::text, 'be', r.rolname::text, 'a client may make roles, or read what is replicated'
-  from pg_roles r where r.oid in (select oid from client) and not r.rolsuper and (r.rolcreaterole or r.rolreplication)
+  select 'rights', r.rolname::text, 'be', r.rolname::text, 'a client may make roles, pass policies by, or read what is replicated'
+  from pg_roles r where r.oid in (select oid from client) and not r.rolsuper and (r.rolcreaterole or r.rolreplication or r.rolbypassrls)
   union all
   select 'rights', p.oid::regprocedure::text, 'call', 'everybody', 'it is leakproof by its own word, and may be asked before policies are'
   from pg_proc p where p.proleakproof and ${isOwn('p.oid')} and exists (

@@ -67,7 +67,8 @@ async function brokenByChange(
 
 /** Whether no open judgement warns of a violation: none of those that are about it, or none at all where these are not known. */
 function isMissed({ goals }: Violation, judgements: readonly Judgement[]): boolean {
-  const about = judgements.filter((one) => goals.includes(nameOf(one)));
+  // What is wrong with a role is about each command.
+  const about = judgements.filter((one) => goals.includes(nameOf(one)) || one.command === 'be');
   return !judgements.some(isOpen) || (about.length > 0 && !about.some(isOpen));
 }
 
