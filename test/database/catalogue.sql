@@ -101,7 +101,7 @@ grant execute on function app_hidden.find_unit(uuid,text) to graph_app;
 CREATE OR REPLACE FUNCTION app_hidden.find_user(id uuid, external_identifier text) -- d7a1f941b5f7
 grant execute on function app_hidden.find_user(uuid,text) to graph_app;
 
-CREATE OR REPLACE FUNCTION app_hidden.first_accessible_unit_ids(user_id uuid, count integer, after uuid) -- 3ac7dcde256a
+CREATE OR REPLACE FUNCTION app_hidden.first_accessible_unit_ids(user_id uuid, count integer, after uuid) -- a1a17ab44f87
 grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) to graph_app;
 grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) to graph_basic;
 grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) to graph_user;
@@ -109,8 +109,14 @@ grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid
 CREATE OR REPLACE FUNCTION app_hidden.free_token_hash(user_id uuid, token jsonb) -- 93302987346e
 grant execute on function app_hidden.free_token_hash(uuid,jsonb) to graph_app;
 
-CREATE OR REPLACE FUNCTION app_hidden.granted_unit_ids() -- 24f4946661fd
+CREATE OR REPLACE FUNCTION app_hidden.granted_unit_ids() -- bb0eafe83369
 grant execute on function app_hidden.granted_unit_ids() to graph_user;
+
+CREATE OR REPLACE FUNCTION app_hidden.has_many_grants() -- 4d9a16252d8c
+grant execute on function app_hidden.has_many_grants() to graph_user;
+
+CREATE OR REPLACE FUNCTION app_hidden.has_row_trigger(parent oid, name name) -- 6e3dfae4c4dc
+grant execute on function app_hidden.has_row_trigger(oid,name) to graph_helper;
 
 CREATE OR REPLACE FUNCTION app_hidden.has_webhook_charge() -- f70a0b62bde7
 grant execute on function app_hidden.has_webhook_charge() to graph_admin;
@@ -142,8 +148,8 @@ create policy all_graph_admin on app_hidden.idempotency_keys for all to graph_ad
 create policy all_graph_app on app_hidden.idempotency_keys for all to graph_app -- 9d57e4e42680
 create policy all_graph_basic on app_hidden.idempotency_keys for all to graph_basic -- 82c829a5bbbb
 create policy all_graph_user on app_hidden.idempotency_keys for all to graph_user -- 0bd808ccf8e6
-create policy delete_graph_purger on app_hidden.idempotency_keys for delete to graph_purger -- 3ef9570b1e37
-create policy select_graph_purger on app_hidden.idempotency_keys for select to graph_purger -- 64fdc02bea7f
+create policy delete_graph_purger on app_hidden.idempotency_keys for delete to graph_purger -- f1a3a63351bc
+create policy select_graph_purger on app_hidden.idempotency_keys for select to graph_purger -- 97ff987c7258
 CREATE TRIGGER count_idempotency_key AFTER INSERT ON app_hidden.idempotency_keys FOR EACH ROW EXECUTE FUNCTION app_hidden.count_idempotency_key();
 
 create table app_hidden.idempotency_usage ( -- ba08b50e5c3a
@@ -165,12 +171,12 @@ alter table app_hidden.idempotency_usage add constraint idempotency_usage_organi
 alter table app_hidden.idempotency_usage add constraint idempotency_usage_pkey PRIMARY KEY (organization_id, expires_at, slot);
 CREATE INDEX idempotency_usage_expires_at_idx ON app_hidden.idempotency_usage USING btree (expires_at);
 create policy all_graph_admin on app_hidden.idempotency_usage for all to graph_admin -- d754565a9eab
-create policy delete_graph_purger on app_hidden.idempotency_usage for delete to graph_purger -- 6c4cbbb25fdd
+create policy delete_graph_purger on app_hidden.idempotency_usage for delete to graph_purger -- 557d259b78ad
 create policy insert_graph_helper on app_hidden.idempotency_usage for insert to graph_helper -- ae5fcfa016c5
 create policy select_graph_app on app_hidden.idempotency_usage for select to graph_app -- e94164b33e71
 create policy select_graph_basic on app_hidden.idempotency_usage for select to graph_basic -- f1271812a485
 create policy select_graph_helper on app_hidden.idempotency_usage for select to graph_helper -- 8c5e4dde7ed2
-create policy select_graph_purger on app_hidden.idempotency_usage for select to graph_purger -- 750775180434
+create policy select_graph_purger on app_hidden.idempotency_usage for select to graph_purger -- c5fec3c77a9d
 create policy select_graph_user on app_hidden.idempotency_usage for select to graph_user -- 4e682e030b85
 create policy update_graph_helper on app_hidden.idempotency_usage for update to graph_helper -- 39071ce81e00
 
@@ -305,6 +311,9 @@ create policy all_graph_admin on app_hidden.organization_moves for all to graph_
 create policy select_graph_helper on app_hidden.organization_moves for select to graph_helper -- 999fcfa1fab4
 create policy select_graph_purger on app_hidden.organization_moves for select to graph_purger -- ae7da7574163
 
+CREATE OR REPLACE FUNCTION app_hidden.organization_of_many_grants() -- 7b323e8d3503
+grant execute on function app_hidden.organization_of_many_grants() to graph_user;
+
 create table app_hidden.organizations ( -- 692128f93df0
   id uuid default app_hidden.uuid_v7() not null,
   name text not null
@@ -315,9 +324,9 @@ alter table app_hidden.organizations add constraint organizations_name_key UNIQU
 alter table app_hidden.organizations add constraint organizations_name_text CHECK (app_hidden.is_text(name));
 alter table app_hidden.organizations add constraint organizations_pkey PRIMARY KEY (id);
 create policy all_graph_admin on app_hidden.organizations for all to graph_admin -- 43ac5c585121
-CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.organizations REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('');
-CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.organizations REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('');
-CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.organizations FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.organizations REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('', '-521095495046197918', '({},{},,{id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.organizations REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('', '-521095495046197918', '({},{},,{id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.organizations FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('', '-521095495046197918', '({},{},,{id},t)');
 
 CREATE OR REPLACE FUNCTION app_hidden.refusal_of(rule oid) -- a3cf86c26481
 grant execute on function app_hidden.refusal_of(oid) to graph_admin;
@@ -446,12 +455,12 @@ create policy select_graph_basic on app_hidden.unit_access for select to graph_b
 create policy select_graph_user on app_hidden.unit_access for select to graph_user -- 4c77a082846f
 create policy update_graph_app on app_hidden.unit_access for update to graph_app -- 0626de97a974
 CREATE TRIGGER audit_columns AFTER UPDATE OF user_id, created_at ON app_hidden.unit_access FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd');
-CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd');
-CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('pd');
-CREATE TRIGGER follow_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'DELETE', '', '{unit_id,user_id}', 'id');
-CREATE TRIGGER follow_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', 'CREATE', '', '{unit_id,user_id}', 'id');
-CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.access_grants', '', '0', '{unit_id,user_id}', 'id');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd', '3568745739208643407', '({},{created_at},user_id,{id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd', '3568745739208643407', '({},{created_at},user_id,{id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('pd', '3568745739208643407', '({},{created_at},user_id,{id},t)');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_hidden.unit_access REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', '', '0', '{unit_id,user_id}', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_hidden.unit_access REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.access_grants', '', '0', '{unit_id,user_id}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_hidden.unit_access FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_row('app_public.access_grants', '', '0', '{unit_id,user_id}', 'id');
 
 create table app_hidden.unit_ancestors ( -- 31609bdb71b8
   organization_id uuid not null,
@@ -470,6 +479,11 @@ create policy select_graph_admin on app_hidden.unit_ancestors for select to grap
 create policy select_graph_app on app_hidden.unit_ancestors for select to graph_app -- 2384313642ac
 create policy select_graph_helper on app_hidden.unit_ancestors for select to graph_helper -- 716fbfd64077
 create policy select_graph_user on app_hidden.unit_ancestors for select to graph_user -- 4e37562767ca
+
+CREATE OR REPLACE FUNCTION app_hidden.unit_ids_granted_to(user_id uuid, most integer DEFAULT NULL::integer) -- 52a8fe93f20d
+grant execute on function app_hidden.unit_ids_granted_to(uuid,integer) to graph_app;
+grant execute on function app_hidden.unit_ids_granted_to(uuid,integer) to graph_basic;
+grant execute on function app_hidden.unit_ids_granted_to(uuid,integer) to graph_user;
 
 CREATE OR REPLACE FUNCTION app_hidden.units_delete_ancestors() -- eaaa043cdbac
 alter function app_hidden.units_delete_ancestors() owner to graph_helper;
@@ -622,13 +636,13 @@ create policy select_graph_app on app_public.card_assignments for select to grap
 create policy select_graph_basic on app_public.card_assignments for select to graph_basic -- 6868b89453da
 create policy select_graph_user on app_public.card_assignments for select to graph_user -- 1f48796975f0
 CREATE TRIGGER audit_columns AFTER UPDATE OF user_id, created_at, is_exclusive, card_type ON app_public.card_assignments FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pddd');
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pddd');
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('pddd');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pddd', '-4652027805736947776', '({},"{created_at,is_exclusive,card_type}",user_id,{id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pddd', '-4652027805736947776', '({},"{created_at,is_exclusive,card_type}",user_id,{id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('pddd', '-4652027805736947776', '({},"{created_at,is_exclusive,card_type}",user_id,{id},t)');
 CREATE TRIGGER card_assignments_100_place BEFORE INSERT OR UPDATE OF card_id, is_exclusive, card_type ON app_public.card_assignments FOR EACH ROW EXECUTE FUNCTION app_hidden.card_assignments_place();
-CREATE TRIGGER follow_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', 'DELETE', '', '{card_id,card_type,user_id}', 'id');
-CREATE TRIGGER follow_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', 'CREATE', '', '{card_id,card_type,user_id}', 'id');
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.card_assignments', '', '0', '{card_id,card_type,user_id}', 'id');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_public.card_assignments REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', '', '0', '{card_id,card_type,user_id}', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_public.card_assignments REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.card_assignments', '', '0', '{card_id,card_type,user_id}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.card_assignments FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_row('app_public.card_assignments', '', '0', '{card_id,card_type,user_id}', 'id');
 
 CREATE OR REPLACE FUNCTION app_public.card_delete(id uuid DEFAULT NULL::uuid, external_identifier text DEFAULT NULL::text) -- b004e10fed8b
 grant execute on function app_public.card_delete(uuid,text) to graph_app;
@@ -698,14 +712,14 @@ create policy select_graph_basic on app_public.cards for select to graph_basic -
 create policy select_graph_user on app_public.cards for select to graph_user -- dd05cd139baf
 create policy update_graph_app on app_public.cards for update to graph_app -- 7115a041d8b5
 CREATE TRIGGER audit_columns AFTER UPDATE OF created_at, updated_at ON app_public.cards FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.cards REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('dd');
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('dd');
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('dd');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.cards REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('dd', '7923787113550030042', '({},"{created_at,updated_at}",,{id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('dd', '7923787113550030042', '({},"{created_at,updated_at}",,{id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('dd', '7923787113550030042', '({},"{created_at,updated_at}",,{id},t)');
 CREATE TRIGGER cards_100_keep_type BEFORE UPDATE OF type ON app_public.cards FOR EACH ROW WHEN (old.type <> new.type) EXECUTE FUNCTION app_hidden.cards_keep_type();
 CREATE TRIGGER cards_900_updated BEFORE UPDATE ON app_public.cards FOR EACH ROW EXECUTE FUNCTION app_hidden.set_updated_at();
-CREATE TRIGGER follow_delete AFTER DELETE ON app_public.cards REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'DELETE', 'type', '{}', 'id');
-CREATE TRIGGER follow_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'CREATE', 'type', '{}', 'id');
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.cards', 'type', '0', '{}', 'id');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_public.cards REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'type', '0', '{}', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_public.cards REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.cards', 'type', '0', '{}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.cards FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_row('app_public.cards', 'type', '0', '{}', 'id');
 
 CREATE OR REPLACE FUNCTION app_public.cards_sync(cards jsonb[], dry_run boolean DEFAULT false) -- f9756f785ec0
 grant execute on function app_public.cards_sync(jsonb[],boolean) to graph_admin;
@@ -766,7 +780,7 @@ create type app_public.unit_sync_result as ( -- 1e57817af9ad
 CREATE OR REPLACE FUNCTION app_public.unit_update(id uuid DEFAULT NULL::uuid, external_identifier text DEFAULT NULL::text, name text DEFAULT NULL::text, parent_id uuid DEFAULT NULL::uuid, parent_external_identifier text DEFAULT NULL::text, given text[] DEFAULT '{}'::text[]) -- f64719fe3b85
 grant execute on function app_public.unit_update(uuid,text,text,uuid,text,text[]) to graph_app;
 
-create table app_public.units ( -- 3c48e8b469f3
+create table app_public.units ( -- c3a694c297da
   organization_id uuid not null,
   id uuid default app_hidden.uuid_v7() not null,
   parent_id uuid,
@@ -800,17 +814,17 @@ create policy insert_graph_app on app_public.units for insert to graph_app -- ff
 create policy select_graph_app on app_public.units for select to graph_app -- 92470e7e57f1
 create policy select_graph_basic on app_public.units for select to graph_basic -- 4fceb3299bc8
 create policy select_graph_helper on app_public.units for select to graph_helper -- dabd06275a31
-create policy select_graph_user on app_public.units for select to graph_user -- 175adfa18739
+create policy select_graph_user on app_public.units for select to graph_user -- 0130fa7edf97
 create policy update_graph_app on app_public.units for update to graph_app -- 18ac1ffe313e
 create policy update_graph_helper on app_public.units for update to graph_helper -- 6ca5ba2addcc
 CREATE TRIGGER audit_columns AFTER UPDATE OF ancestor_ids, created_at, updated_at ON app_public.units FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ddd');
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ddd');
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name AND old.* *<> new.*) EXECUTE FUNCTION audit.record_update('ddd');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ddd', '-8593766307313990097', '({},"{ancestor_ids,created_at,updated_at}",,{id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ddd', '-8593766307313990097', '({},"{ancestor_ids,created_at,updated_at}",,{id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name AND old.* *<> new.*) EXECUTE FUNCTION audit.record_row('ddd', '-8593766307313990097', '({},"{ancestor_ids,created_at,updated_at}",,{id},t)');
 CREATE TRIGGER follow_columns AFTER UPDATE OF ancestor_ids ON app_public.units FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER follow_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'DELETE', '', '{parent_id}', 'id');
-CREATE TRIGGER follow_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', 'CREATE', '', '{parent_id}', 'id');
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.units', '', '1', '{parent_id}', 'id');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', '', '1', '{parent_id}', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', '', '1', '{parent_id}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_row('app_public.units', '', '1', '{parent_id}', 'id');
 CREATE TRIGGER units_100_lock_tree BEFORE INSERT OR DELETE OR UPDATE OF parent_id ON app_public.units FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_lock_tree();
 CREATE TRIGGER units_200_place BEFORE INSERT OR UPDATE OF parent_id ON app_public.units FOR EACH ROW EXECUTE FUNCTION app_hidden.units_place();
 CREATE TRIGGER units_300_delete_ancestors AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_delete_ancestors();
@@ -854,7 +868,7 @@ create type app_public.user_sync_result as ( -- d8ff922b853e
 CREATE OR REPLACE FUNCTION app_public.user_update(id uuid DEFAULT NULL::uuid, external_identifier text DEFAULT NULL::text, full_name text DEFAULT NULL::text, email text DEFAULT NULL::text, locale text DEFAULT NULL::text, time_zone text DEFAULT NULL::text, timezone text DEFAULT NULL::text, external_authentication_token jsonb DEFAULT NULL::jsonb, given text[] DEFAULT '{}'::text[]) -- ad069a0dbf5e
 grant execute on function app_public.user_update(uuid,text,text,text,text,text,text,jsonb,text[]) to graph_app;
 
-create table app_public.users ( -- b74ae25872cc
+create table app_public.users ( -- eafa96ae9598
   organization_id uuid not null,
   id uuid default app_hidden.uuid_v7() not null,
   external_identifier text collate "C",
@@ -885,7 +899,6 @@ alter table app_public.users add constraint users_full_name_text CHECK (app_hidd
 alter table app_public.users add constraint users_locale_format CHECK (char_length(locale) <= 200 AND locale ~* '^([a-z]{2,3}(-[a-z]{3}){0,3}(-[a-z]{4})?(-([a-z]{2}|[0-9]{3}))?(-([a-z0-9]{5,8}|[0-9][a-z0-9]{3}))*(-[0-9a-wy-z](-[a-z0-9]{2,8})+)*(-x(-[a-z0-9]{1,8})+)?|x(-[a-z0-9]{1,8})+)$'::text); -- cbdfced1e1a1
 alter table app_public.users add constraint users_organization_id_fkey FOREIGN KEY (organization_id) REFERENCES app_hidden.organizations(id);
 alter table app_public.users add constraint users_pkey PRIMARY KEY (organization_id, id);
-CREATE INDEX users_email_idx ON app_public.users USING btree (organization_id, email, id);
 CREATE INDEX users_external_identifier_order_idx ON app_public.users USING btree (organization_id, COALESCE(external_identifier, ''::text), id);
 CREATE INDEX users_full_name_idx ON app_public.users USING btree (organization_id, full_name, id);
 create policy all_graph_admin on app_public.users for all to graph_admin -- e88d888aecb6
@@ -897,14 +910,14 @@ create policy select_graph_oauth on app_public.users for select to graph_oauth -
 create policy select_graph_user on app_public.users for select to graph_user -- 723a3bbf25a9
 create policy update_graph_app on app_public.users for update to graph_app -- f6c066bea0ac
 CREATE TRIGGER audit_columns AFTER UPDATE OF external_authentication_token_ciphertext, external_authentication_token_hash, created_at, updated_at ON app_public.users FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssdd');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssdd', '-7837107338430743921', '("{external_authentication_token_ciphertext,external_authentication_token_hash}","{email_lowercase,created_at,updated_at}",,{id},t)');
 CREATE CONSTRAINT TRIGGER audit_erase AFTER DELETE ON app_public.users DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION audit.erase_person();
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssdd');
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('ssdd');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssdd', '-7837107338430743921', '("{external_authentication_token_ciphertext,external_authentication_token_hash}","{email_lowercase,created_at,updated_at}",,{id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('ssdd', '-7837107338430743921', '("{external_authentication_token_ciphertext,external_authentication_token_hash}","{email_lowercase,created_at,updated_at}",,{id},t)');
 CREATE TRIGGER follow_columns AFTER UPDATE OF external_authentication_token_ciphertext ON app_public.users FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER follow_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'DELETE', '', '{}', 'id');
-CREATE TRIGGER follow_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', 'CREATE', '', '{}', 'id');
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_update('app_public.users', '', '1', '{}', 'id');
+CREATE TRIGGER follow_delete AFTER DELETE ON app_public.users REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', '', '1', '{}', 'id');
+CREATE TRIGGER follow_insert AFTER INSERT ON app_public.users REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.users', '', '1', '{}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.users FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_row('app_public.users', '', '1', '{}', 'id');
 CREATE TRIGGER users_900_updated BEFORE UPDATE ON app_public.users FOR EACH ROW EXECUTE FUNCTION app_hidden.set_updated_at('external_authentication_token_ciphertext');
 CREATE TRIGGER users_time_zone BEFORE INSERT OR UPDATE OF time_zone ON app_public.users FOR EACH ROW EXECUTE FUNCTION app_hidden.users_check_time_zone();
 
@@ -954,11 +967,11 @@ CREATE INDEX webhook_deliveries_changed_at_idx ON app_public.webhook_deliveries 
 CREATE INDEX webhook_deliveries_due_idx ON app_public.webhook_deliveries USING btree (organization_id, webhook_id, next_attempt_at) WHERE outcome = 'PENDING'::app_public.delivery_outcome;
 CREATE INDEX webhook_deliveries_webhook_id_idx ON app_public.webhook_deliveries USING btree (organization_id, webhook_id, id);
 create policy all_graph_admin on app_public.webhook_deliveries for all to graph_admin -- a51c85544758
-create policy delete_graph_purger on app_public.webhook_deliveries for delete to graph_purger -- 9235613dbadf
+create policy delete_graph_purger on app_public.webhook_deliveries for delete to graph_purger -- b4c24677480a
 create policy insert_graph_worker on app_public.webhook_deliveries for insert to graph_worker -- 14e23b224a29
 create policy select_graph_app on app_public.webhook_deliveries for select to graph_app -- 749843181010
 create policy select_graph_basic on app_public.webhook_deliveries for select to graph_basic -- 6082e886c01d
-create policy select_graph_purger on app_public.webhook_deliveries for select to graph_purger -- 94859bc84fc3
+create policy select_graph_purger on app_public.webhook_deliveries for select to graph_purger -- b5e76918a65b
 create policy select_graph_user on app_public.webhook_deliveries for select to graph_user -- 356ebb5d84a5
 create policy select_graph_worker on app_public.webhook_deliveries for select to graph_worker -- b0c5024da9ba
 create policy update_graph_app on app_public.webhook_deliveries for update to graph_app -- 60a0f3c38c71
@@ -1013,16 +1026,16 @@ create policy select_graph_worker on app_public.webhooks for select to graph_wor
 create policy update_graph_app on app_public.webhooks for update to graph_app -- 068f7590b8d5
 create policy update_graph_worker on app_public.webhooks for update to graph_worker -- 484b83849d1c
 CREATE TRIGGER audit_columns AFTER UPDATE OF secret_ciphertext, previous_secret_ciphertext, created_at ON app_public.webhooks FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER audit_delete AFTER DELETE ON app_public.webhooks REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssd');
-CREATE TRIGGER audit_insert AFTER INSERT ON app_public.webhooks REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssd');
-CREATE TRIGGER audit_update AFTER UPDATE ON app_public.webhooks FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('ssd');
+CREATE TRIGGER audit_delete AFTER DELETE ON app_public.webhooks REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssd', '3745872006228763498', '("{secret_ciphertext,previous_secret_ciphertext}",{created_at},,{id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON app_public.webhooks REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ssd', '3745872006228763498', '("{secret_ciphertext,previous_secret_ciphertext}",{created_at},,{id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON app_public.webhooks FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('ssd', '3745872006228763498', '("{secret_ciphertext,previous_secret_ciphertext}",{created_at},,{id},t)');
 
 create schema audit; -- cd99e88f9341
 grant usage on schema audit to graph_admin;
 grant usage on schema audit to graph_auditor;
 grant usage on schema audit to graph_helper;
 
-create table audit.accepted ( -- 2063d4d0d2f9
+create table audit.accepted ( -- bcafaa40aaab
   kind text not null,
   object text not null,
   who text not null,
@@ -1042,20 +1055,17 @@ CREATE TRIGGER note_hash BEFORE INSERT ON audit.accepted FOR EACH ROW EXECUTE FU
 CREATE OR REPLACE FUNCTION audit.asks_organization(relation regclass, role text) -- 299ba3b30ca4
 grant execute on function audit.asks_organization(regclass,text) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.attempt(principal audit.principals, relation regclass, value jsonb, command text) -- ca116b84f883
+CREATE OR REPLACE FUNCTION audit.attempt(principal audit.principals, relation regclass, value jsonb, command text) -- 4f384907ae2d
 grant execute on function audit.attempt(audit.principals,regclass,jsonb,text) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.backfill(relation regclass, reason text, statement text) -- 5a1c418d0740
+CREATE OR REPLACE FUNCTION audit.backfill(relation regclass, reason text, statement text) -- 8afb2c91e5ed
 
 CREATE OR REPLACE FUNCTION audit.become(principal audit.principals) -- e9f8bbbf3d1c
 grant execute on function audit.become(audit.principals) to graph_admin;
 
-create view audit.bypasses with (security_invoker=true) as -- 26c8857d6d5d
+create view audit.bypasses with (security_invoker=true) as -- b4d582e9e401
 grant select on audit.bypasses to graph_admin;
 grant select on audit.bypasses to graph_auditor;
-
-CREATE OR REPLACE FUNCTION audit.called_in(text, is_pinned boolean) -- 40b57d785277
-grant execute on function audit.called_in(text,boolean) to graph_admin;
 
 create table audit.chains ( -- 103010d9278b
   organization_id uuid not null,
@@ -1084,12 +1094,12 @@ create table audit.changes ( -- 1ab25c0fa411
   columns text[] not null,
   before jsonb,
   after jsonb,
-  role text not null,
-  login text not null,
-  application_id uuid,
-  user_id uuid,
-  grant_id uuid,
-  request_id text,
+  role text default COALESCE(NULLIF(current_setting('role'::text), 'none'::text), SESSION_USER::text) not null,
+  login text default SESSION_USER not null,
+  application_id uuid default NULLIF(current_setting('graph.application_id'::text, true), ''::text)::uuid,
+  user_id uuid default NULLIF(current_setting('graph.user_id'::text, true), ''::text)::uuid,
+  grant_id uuid default NULLIF(current_setting('graph.grant_id'::text, true), ''::text)::uuid,
+  request_id text default NULLIF("left"(current_setting('graph.request_id'::text, true), 200), ''::text),
   server_request_id text default NULLIF("left"(current_setting('graph.server_request_id'::text, true), 200), ''::text),
   salt uuid default gen_random_uuid(),
   commitment bytea
@@ -1098,7 +1108,7 @@ partition by RANGE (occurred_at);
 alter table audit.changes enable row level security, force row level security;
 grant select on audit.changes to graph_admin;
 grant select on audit.changes to graph_auditor;
-grant insert (organization_id, subject_id, relation, row_id, command, columns, before, after, role, login, application_id, user_id, grant_id, request_id), select (organization_id, subject_id, before, after, salt), update (before, after, salt, commitment) on audit.changes to graph_helper;
+grant insert (organization_id, subject_id, relation, row_id, command, columns, before, after, role), select (organization_id, subject_id, before, after, salt), update (before, after, salt, commitment) on audit.changes to graph_helper;
 CREATE INDEX changes_application_id_idx ON ONLY audit.changes USING btree (application_id, occurred_at) WHERE application_id IS NOT NULL;
 CREATE INDEX changes_id_idx ON ONLY audit.changes USING brin (id) WITH (pages_per_range='32', autosummarize='true');
 CREATE INDEX changes_occurred_at_idx ON ONLY audit.changes USING btree (occurred_at, id);
@@ -1122,12 +1132,12 @@ create table audit.changes_default (
   columns text[] not null,
   before jsonb,
   after jsonb,
-  role text not null,
-  login text not null,
-  application_id uuid,
-  user_id uuid,
-  grant_id uuid,
-  request_id text,
+  role text default COALESCE(NULLIF(current_setting('role'::text), 'none'::text), SESSION_USER::text) not null,
+  login text default SESSION_USER not null,
+  application_id uuid default NULLIF(current_setting('graph.application_id'::text, true), ''::text)::uuid,
+  user_id uuid default NULLIF(current_setting('graph.user_id'::text, true), ''::text)::uuid,
+  grant_id uuid default NULLIF(current_setting('graph.grant_id'::text, true), ''::text)::uuid,
+  request_id text default NULLIF("left"(current_setting('graph.request_id'::text, true), 200), ''::text),
   server_request_id text default NULLIF("left"(current_setting('graph.server_request_id'::text, true), 200), ''::text),
   salt uuid default gen_random_uuid(),
   commitment bytea
@@ -1149,10 +1159,10 @@ create view audit.column_lints with (security_invoker=true) as -- 246035faed2f
 grant select on audit.column_lints to graph_admin;
 grant select on audit.column_lints to graph_auditor;
 
-CREATE OR REPLACE FUNCTION audit.columns_of(relation oid, kinds text) -- 87487c3f8ae9
-grant execute on function audit.columns_of(oid,text) to graph_admin;
-grant execute on function audit.columns_of(oid,text) to graph_auditor;
-grant execute on function audit.columns_of(oid,text) to graph_helper;
+CREATE OR REPLACE FUNCTION audit.columns_of(relation oid, kinds text, shape text, known text) -- dc587bc1852e
+grant execute on function audit.columns_of(oid,text,text,text) to graph_admin;
+grant execute on function audit.columns_of(oid,text,text,text) to graph_auditor;
+grant execute on function audit.columns_of(oid,text,text,text) to graph_helper;
 
 create view audit.comment_lines with (security_invoker=true) as -- 8913e8c53108
 grant select on audit.comment_lines to graph_admin;
@@ -1173,13 +1183,16 @@ CREATE OR REPLACE FUNCTION audit.create_partition(month timestamp with time zone
 
 CREATE OR REPLACE FUNCTION audit.create_partitions() -- 58e536dd17f7
 
+CREATE OR REPLACE FUNCTION audit.entry_of(known audit.recorded_columns, old_value jsonb, new_value jsonb) -- eef99d8d10a7
+grant execute on function audit.entry_of(audit.recorded_columns,jsonb,jsonb) to graph_helper;
+
 CREATE OR REPLACE FUNCTION audit.erase_person() -- 3c6f10d60f55
 alter function audit.erase_person() owner to graph_helper;
 
 CREATE OR REPLACE FUNCTION audit.explain_access(principal text, relation regclass, key text) -- 31bbfa9e9aa5
 grant execute on function audit.explain_access(text,regclass,text) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.explain_decision(principal text, question jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) -- 97a9fbff90d1
+CREATE OR REPLACE FUNCTION audit.explain_decision(principal text, question jsonb, at timestamp with time zone DEFAULT NULL::timestamp with time zone) -- caf8e027ed6d
 grant execute on function audit.explain_decision(text,jsonb,timestamp with time zone) to graph_admin;
 
 CREATE OR REPLACE FUNCTION audit.find_principal(principal text) -- 6a819ebf8b3b
@@ -1188,7 +1201,7 @@ grant execute on function audit.find_principal(text) to graph_admin;
 CREATE OR REPLACE FUNCTION audit.find_row(relation regclass, key text) -- ee184bfb9033
 grant execute on function audit.find_row(regclass,text) to graph_admin;
 
-create view audit.findings with (security_invoker=true) as -- 0c2fe3af54ed
+create view audit.findings with (security_invoker=true) as -- ab78de71039f
 grant select on audit.findings to graph_admin;
 grant select on audit.findings to graph_auditor;
 
@@ -1202,16 +1215,10 @@ grant select on audit.graph_lints to graph_auditor;
 
 CREATE OR REPLACE FUNCTION audit.guard_partition(partition regclass) -- 3bfe300efbf2
 
-CREATE OR REPLACE FUNCTION audit.hash_of(object text, who text) -- d6f71ee10f4b
+CREATE OR REPLACE FUNCTION audit.hash_of(object text, who text) -- d7ffb9d5d9af
 grant execute on function audit.hash_of(text,text) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.hash_of_functions(functions oid[]) -- cd3dcfa9299d
-grant execute on function audit.hash_of_functions(oid[]) to graph_admin;
-
-CREATE OR REPLACE FUNCTION audit.hash_of_goal(relation regclass, command text, who regrole) -- 58d8eeed87c9
-grant execute on function audit.hash_of_goal(regclass,text,regrole) to graph_admin;
-
-CREATE OR REPLACE FUNCTION audit.holds(principal audit.principals, relation regclass, value jsonb, expression text) -- fa9bfeeb334f
+CREATE OR REPLACE FUNCTION audit.holds(principal audit.principals, relation regclass, value jsonb, expression text) -- d797b560e096
 grant execute on function audit.holds(audit.principals,regclass,jsonb,text) to graph_admin;
 
 create table audit.invariants ( -- 6b164ed7f48e
@@ -1240,7 +1247,10 @@ grant execute on function audit.is_always_true(text) to graph_auditor;
 CREATE OR REPLACE FUNCTION audit.is_as_shipped(function text, body text) -- d4d1864535bc
 grant execute on function audit.is_as_shipped(text,text) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.known_readers(relation regclass, value jsonb, role text) -- 5daebf73d0b4
+CREATE OR REPLACE FUNCTION audit.judged(object text, who text) -- f18e110f00cd
+grant execute on function audit.judged(text,text) to graph_admin;
+
+CREATE OR REPLACE FUNCTION audit.known_readers(relation regclass, value jsonb, role text) -- 07bbb079a315
 grant execute on function audit.known_readers(regclass,jsonb,text) to graph_admin;
 
 create view audit.lent_roles with (security_invoker=true) as -- ef1fbf705582
@@ -1250,7 +1260,7 @@ grant select on audit.lent_roles to graph_auditor;
 CREATE OR REPLACE FUNCTION audit.let_find(relation regclass, role text) -- ef31bb338c28
 grant execute on function audit.let_find(regclass,text) to graph_admin;
 
-create view audit.lints with (security_invoker=true) as -- 5cca4cafc9b7
+create view audit.lints with (security_invoker=true) as -- 7fbdaef699bf
 grant select on audit.lints to graph_admin;
 grant select on audit.lints to graph_auditor;
 
@@ -1298,24 +1308,24 @@ grant execute on function audit.reason_of(audit.principals,regclass,jsonb) to gr
 CREATE OR REPLACE FUNCTION audit.rebuild(at timestamp with time zone, organization_id uuid) -- 4fa5af805baf
 grant execute on function audit.rebuild(timestamp with time zone,uuid) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.record(relation regclass, subject_id name DEFAULT NULL::name, row_id name DEFAULT NULL::name, secrets name[] DEFAULT NULL::name[], derived name[] DEFAULT NULL::name[]) -- 1f56d72abada
+CREATE OR REPLACE FUNCTION audit.record(relation regclass, subject_id name DEFAULT NULL::name, row_id name DEFAULT NULL::name, secrets name[] DEFAULT NULL::name[], derived name[] DEFAULT NULL::name[]) -- 2c85fef058a7
 
-CREATE OR REPLACE FUNCTION audit.record_read(relation text, share double precision) -- 560bf53a8b65
+CREATE OR REPLACE FUNCTION audit.record_read(relation text, share double precision) -- b905e52dc101
 alter function audit.record_read(text,double precision) owner to graph_helper;
 
 CREATE OR REPLACE FUNCTION audit.record_reads(relation regclass, share double precision DEFAULT 1) -- e2acc42a0afc
 grant execute on function audit.record_reads(regclass,double precision) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.record_rows() -- cc1827cb9551
+CREATE OR REPLACE FUNCTION audit.record_row() -- d04c493d9624
+alter function audit.record_row() owner to graph_helper;
+
+CREATE OR REPLACE FUNCTION audit.record_rows() -- f7394a2c91d8
 alter function audit.record_rows() owner to graph_helper;
 
-CREATE OR REPLACE FUNCTION audit.record_update() -- b81e2c428e4e
-alter function audit.record_update() owner to graph_helper;
-
-CREATE OR REPLACE FUNCTION audit.record_updates() -- 03cb1d021d11
+CREATE OR REPLACE FUNCTION audit.record_updates() -- 9889ca530cc9
 alter function audit.record_updates() owner to graph_helper;
 
-create view audit.recorded with (security_invoker=true) as -- 6899f19fe276
+create view audit.recorded with (security_invoker=true) as -- 328cde8cc79f
 grant select on audit.recorded to graph_admin;
 grant select on audit.recorded to graph_auditor;
 
@@ -1380,8 +1390,13 @@ create policy insert_graph_admin on audit.seals for insert to graph_admin -- cab
 create policy select_graph_admin on audit.seals for select to graph_admin -- 8104fb3513e7
 create policy select_graph_auditor on audit.seals for select to graph_auditor -- be415051e79e
 
-CREATE OR REPLACE FUNCTION audit.seeing(relation regclass, value jsonb, role text) -- 1d9ceaaf1f61
+CREATE OR REPLACE FUNCTION audit.seeing(relation regclass, value jsonb, role text) -- e8c3730ed03a
 grant execute on function audit.seeing(regclass,jsonb,text) to graph_admin;
+
+CREATE OR REPLACE FUNCTION audit.shape_of(relation oid) -- 49683123b5f6
+grant execute on function audit.shape_of(oid) to graph_admin;
+grant execute on function audit.shape_of(oid) to graph_auditor;
+grant execute on function audit.shape_of(oid) to graph_helper;
 
 create view audit.smart_tags with (security_invoker=true) as -- 9ac2565556c7
 grant select on audit.smart_tags to graph_admin;
@@ -1413,16 +1428,16 @@ create policy select_graph_auditor on audit.uses for select to graph_auditor -- 
 create policy select_graph_helper on audit.uses for select to graph_helper -- a34193f0c8a3
 create policy update_graph_helper on audit.uses for update to graph_helper -- e1a1e281f19b
 
-CREATE OR REPLACE FUNCTION audit.visible(principal text) -- e1528ea10f04
+CREATE OR REPLACE FUNCTION audit.visible(principal text) -- b3f468507aa4
 grant execute on function audit.visible(text) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.visible_at(principal text, at timestamp with time zone) -- f35876fb47c2
+CREATE OR REPLACE FUNCTION audit.visible_at(principal text, at timestamp with time zone) -- 95ac57c5e195
 grant execute on function audit.visible_at(text,timestamp with time zone) to graph_admin;
 
 CREATE OR REPLACE FUNCTION audit.who_can(relation regclass, key text) -- 17b33fe0e5e4
 grant execute on function audit.who_can(regclass,text) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.who_could(relation regclass, key text, at timestamp with time zone) -- 4cb16f58f926
+CREATE OR REPLACE FUNCTION audit.who_could(relation regclass, key text, at timestamp with time zone) -- 97f3ec8f5d7f
 grant execute on function audit.who_could(regclass,text,timestamp with time zone) to graph_admin;
 
 -- Default privileges on functions of current_user:
@@ -1489,26 +1504,32 @@ alter table feed.changes_default enable row level security, force row level secu
 alter table feed.changes_default add constraint changes_default_pkey PRIMARY KEY (organization_id, horizon, id, at);
 create policy select_graph_admin on feed.changes_default for select to graph_admin -- 3a982d4f3ffc
 
-CREATE OR REPLACE FUNCTION feed.create_partition(day date) -- c2c6447e6ab5
+CREATE OR REPLACE FUNCTION feed.create_partition(day date) -- 999827053ec8
 
 CREATE OR REPLACE FUNCTION feed.due_webhooks(max_rows integer) -- 232cf866e1a7
 grant execute on function feed.due_webhooks(integer) to graph_worker;
 
-CREATE OR REPLACE FUNCTION feed.follow(followed regclass, shown regclass DEFAULT NULL::regclass, ignored name[] DEFAULT NULL::name[]) -- 921f70e20e36
+CREATE OR REPLACE FUNCTION feed.entries_of(given text[], ignored text[], identifying text[], old_value jsonb, new_value jsonb) -- bfb03b3ccb4a
+grant execute on function feed.entries_of(text[],text[],text[],jsonb,jsonb) to graph_helper;
+
+CREATE OR REPLACE FUNCTION feed.follow(followed regclass, shown regclass DEFAULT NULL::regclass, ignored name[] DEFAULT NULL::name[]) -- 16848f5da382
 
 CREATE OR REPLACE FUNCTION feed.followed() -- 28635394c165
 grant execute on function feed.followed() to graph_app;
 
-CREATE OR REPLACE FUNCTION feed.identifying(relation oid, names text[]) -- 239ef716809e
+CREATE OR REPLACE FUNCTION feed.identifying(relation oid, names text[]) -- 70c20c84eb3d
 grant execute on function feed.identifying(oid,text[]) to graph_helper;
+
+CREATE OR REPLACE FUNCTION feed.ignored(relation oid, given text) -- efab98351dde
+grant execute on function feed.ignored(oid,text) to graph_helper;
 
 CREATE OR REPLACE FUNCTION feed.last_change() -- 3066ef5380bd
 grant execute on function feed.last_change() to graph_admin;
 grant execute on function feed.last_change() to graph_app;
 grant execute on function feed.last_change() to graph_worker;
 
-CREATE OR REPLACE FUNCTION feed.next_horizon(organization_id uuid) -- bf2692318d73
-grant execute on function feed.next_horizon(uuid) to graph_helper;
+CREATE OR REPLACE FUNCTION feed.next_horizon(organization_ids uuid[]) -- b0ce40e2f025
+grant execute on function feed.next_horizon(uuid[]) to graph_helper;
 
 CREATE OR REPLACE FUNCTION feed.oldest() -- 948376881e49
 grant execute on function feed.oldest() to graph_admin;
@@ -1527,17 +1548,14 @@ grant execute on function feed."position"() to graph_admin;
 grant execute on function feed."position"() to graph_app;
 grant execute on function feed."position"() to graph_worker;
 
-CREATE OR REPLACE FUNCTION feed.record_rows() -- ce688adc6d2d
+CREATE OR REPLACE FUNCTION feed.record_row() -- 84266b280998
+alter function feed.record_row() owner to graph_helper;
+
+CREATE OR REPLACE FUNCTION feed.record_rows() -- 7ee0b3acb794
 alter function feed.record_rows() owner to graph_helper;
 
-CREATE OR REPLACE FUNCTION feed.record_update() -- 66b1780d97e1
-alter function feed.record_update() owner to graph_helper;
-
-CREATE OR REPLACE FUNCTION feed.record_updates() -- 1598b2c94ec4
+CREATE OR REPLACE FUNCTION feed.record_updates() -- 634de3f262af
 alter function feed.record_updates() owner to graph_helper;
-
-CREATE OR REPLACE FUNCTION feed.related_of(value jsonb, names text[]) -- cdffe3442acc
-grant execute on function feed.related_of(jsonb,text[]) to graph_helper;
 
 CREATE OR REPLACE FUNCTION feed.retention() -- 8b3855179765
 grant execute on function feed.retention() to graph_admin;
@@ -1546,7 +1564,7 @@ grant execute on function feed.retention() to graph_helper;
 grant execute on function feed.retention() to graph_purger;
 grant execute on function feed.retention() to graph_worker;
 
-CREATE OR REPLACE FUNCTION feed.rotate_partitions() -- f81a1cbdd169
+CREATE OR REPLACE FUNCTION feed.rotate_partitions() -- dfff86b203ea
 grant execute on function feed.rotate_partitions() to graph_admin;
 grant execute on function feed.rotate_partitions() to graph_oauth;
 
@@ -1598,9 +1616,9 @@ alter table oauth.application_secrets add constraint application_secrets_secret_
 create policy all_graph_admin on oauth.application_secrets for all to graph_admin -- e8d7da65f4a6
 create policy select_graph_helper on oauth.application_secrets for select to graph_helper -- ac29ff659556
 CREATE TRIGGER audit_columns AFTER UPDATE OF application_id, secret_hash ON oauth.application_secrets FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER audit_delete AFTER DELETE ON oauth.application_secrets REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('bs');
-CREATE TRIGGER audit_insert AFTER INSERT ON oauth.application_secrets REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('bs');
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.application_secrets FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('bs');
+CREATE TRIGGER audit_delete AFTER DELETE ON oauth.application_secrets REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('bs', '-5678684519591279097', '({secret_hash},{},application_id,{application_id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON oauth.application_secrets REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('bs', '-5678684519591279097', '({secret_hash},{},application_id,{application_id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.application_secrets FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('bs', '-5678684519591279097', '({secret_hash},{},application_id,{application_id},t)');
 
 create table oauth.applications ( -- 540ba892685a
   organization_id uuid not null,
@@ -1631,9 +1649,9 @@ create policy all_graph_admin on oauth.applications for all to graph_admin -- a8
 create policy select_graph_app on oauth.applications for select to graph_app -- 1f0d9a72d194
 create policy select_graph_helper on oauth.applications for select to graph_helper -- d85a0bb47b5f
 create policy select_graph_oauth on oauth.applications for select to graph_oauth -- 933fd3a2f2ea
-CREATE TRIGGER audit_delete AFTER DELETE ON oauth.applications REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('');
-CREATE TRIGGER audit_insert AFTER INSERT ON oauth.applications REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('');
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.applications FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('');
+CREATE TRIGGER audit_delete AFTER DELETE ON oauth.applications REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('', '-730563068736159760', '({},{},,{id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON oauth.applications REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('', '-730563068736159760', '({},{},,{id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.applications FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('', '-730563068736159760', '({},{},,{id},t)');
 
 create table oauth.authorization_codes ( -- a2489d70ae78
   organization_id uuid not null,
@@ -1667,9 +1685,9 @@ CREATE INDEX authorization_codes_grant_id_idx ON oauth.authorization_codes USING
 CREATE INDEX authorization_codes_user_id_idx ON oauth.authorization_codes USING btree (organization_id, user_id);
 create policy all_graph_admin on oauth.authorization_codes for all to graph_admin -- 91dfe4887d19
 create policy all_graph_oauth on oauth.authorization_codes for all to graph_oauth -- 969becf4d62d
-create policy delete_graph_purger on oauth.authorization_codes for delete to graph_purger -- a98c7475dd3f
-create policy select_graph_purger on oauth.authorization_codes for select to graph_purger -- 095a9fe2beba
-create policy update_graph_purger on oauth.authorization_codes for update to graph_purger -- b71a9f83c60c
+create policy delete_graph_purger on oauth.authorization_codes for delete to graph_purger -- ed7bb07b7406
+create policy select_graph_purger on oauth.authorization_codes for select to graph_purger -- 5008d0a3a850
+create policy update_graph_purger on oauth.authorization_codes for update to graph_purger -- 5ae1a6ae3eb2
 
 create table oauth.consents ( -- d6de897cb4d7
   organization_id uuid not null,
@@ -1707,9 +1725,9 @@ create policy select_graph_helper on oauth.credentials for select to graph_helpe
 create policy select_graph_oauth on oauth.credentials for select to graph_oauth -- 14e0b07eb98d
 create policy update_graph_oauth on oauth.credentials for update to graph_oauth -- 38c599fe8ada
 CREATE TRIGGER audit_columns AFTER UPDATE OF user_id, password_hash ON oauth.credentials FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER audit_delete AFTER DELETE ON oauth.credentials REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ps');
-CREATE TRIGGER audit_insert AFTER INSERT ON oauth.credentials REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ps');
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.credentials FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('ps');
+CREATE TRIGGER audit_delete AFTER DELETE ON oauth.credentials REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ps', '3619784949155309125', '({password_hash},{},user_id,{user_id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON oauth.credentials REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('ps', '3619784949155309125', '({password_hash},{},user_id,{user_id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.credentials FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('ps', '3619784949155309125', '({password_hash},{},user_id,{user_id},t)');
 
 CREATE OR REPLACE FUNCTION oauth.find_application(client_id text) -- 937afc2630f3
 alter function oauth.find_application(text) owner to graph_helper;
@@ -1748,9 +1766,9 @@ create policy select_graph_helper on oauth.grants for select to graph_helper -- 
 create policy select_graph_purger on oauth.grants for select to graph_purger -- 57b0a0de7380
 create policy update_graph_purger on oauth.grants for update to graph_purger -- 1968d8705230
 CREATE TRIGGER audit_columns AFTER UPDATE OF user_id, written_lsn ON oauth.grants FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
-CREATE TRIGGER audit_delete AFTER DELETE ON oauth.grants REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd');
-CREATE TRIGGER audit_insert AFTER INSERT ON oauth.grants REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd');
-CREATE TRIGGER audit_update AFTER UPDATE ON oauth.grants FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_update('pd');
+CREATE TRIGGER audit_delete AFTER DELETE ON oauth.grants REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd', '427616661803270137', '({},{written_lsn},user_id,{id},t)');
+CREATE TRIGGER audit_insert AFTER INSERT ON oauth.grants REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION audit.record_rows('pd', '427616661803270137', '({},{written_lsn},user_id,{id},t)');
+CREATE TRIGGER audit_update AFTER UPDATE ON oauth.grants FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION audit.record_row('pd', '427616661803270137', '({},{written_lsn},user_id,{id},t)');
 
 create view oauth.live_access_tokens with (security_invoker=true) as -- 55d6bc256c4d
 grant select on oauth.live_access_tokens to graph_admin;
@@ -1766,34 +1784,14 @@ grant execute on function oauth.partition_state() to graph_admin;
 grant execute on function oauth.partition_state() to graph_auditor;
 grant execute on function oauth.partition_state() to graph_oauth;
 
-CREATE OR REPLACE FUNCTION oauth.purge_authorization_codes(batch integer) -- 6aa1716e7895
-alter function oauth.purge_authorization_codes(integer) owner to graph_purger;
-grant execute on function oauth.purge_authorization_codes(integer) to graph_admin;
-grant execute on function oauth.purge_authorization_codes(integer) to graph_oauth;
-
 CREATE OR REPLACE FUNCTION oauth.purge_changes(batch integer) -- a15ebc7f2392
 grant execute on function oauth.purge_changes(integer) to graph_admin;
 grant execute on function oauth.purge_changes(integer) to graph_oauth;
 
-CREATE OR REPLACE FUNCTION oauth.purge_deliveries(batch integer) -- cd5606a8dd1c
-alter function oauth.purge_deliveries(integer) owner to graph_purger;
-grant execute on function oauth.purge_deliveries(integer) to graph_admin;
-grant execute on function oauth.purge_deliveries(integer) to graph_oauth;
-
-CREATE OR REPLACE FUNCTION oauth.purge_idempotency_keys(batch integer) -- 2a156b09e881
-alter function oauth.purge_idempotency_keys(integer) owner to graph_purger;
-grant execute on function oauth.purge_idempotency_keys(integer) to graph_admin;
-grant execute on function oauth.purge_idempotency_keys(integer) to graph_oauth;
-
-CREATE OR REPLACE FUNCTION oauth.purge_sessions(batch integer) -- ba28a4b41456
-alter function oauth.purge_sessions(integer) owner to graph_purger;
-grant execute on function oauth.purge_sessions(integer) to graph_admin;
-grant execute on function oauth.purge_sessions(integer) to graph_oauth;
-
-CREATE OR REPLACE FUNCTION oauth.purge_throttles(batch integer) -- 40c92c1ec700
-alter function oauth.purge_throttles(integer) owner to graph_purger;
-grant execute on function oauth.purge_throttles(integer) to graph_admin;
-grant execute on function oauth.purge_throttles(integer) to graph_oauth;
+CREATE OR REPLACE FUNCTION oauth.purge_rows(kind text, batch integer) -- a19ec58a5036
+alter function oauth.purge_rows(text,integer) owner to graph_purger;
+grant execute on function oauth.purge_rows(text,integer) to graph_admin;
+grant execute on function oauth.purge_rows(text,integer) to graph_oauth;
 
 CREATE OR REPLACE FUNCTION oauth.purge_tokens(batch integer) -- 76496fd7ad25
 alter function oauth.purge_tokens(integer) owner to graph_purger;
@@ -1854,9 +1852,9 @@ CREATE INDEX sessions_expire_idx ON oauth.sessions USING btree (expire);
 CREATE INDEX sessions_user_id_idx ON oauth.sessions USING btree (organization_id, user_id);
 create policy all_graph_admin on oauth.sessions for all to graph_admin -- e07e2e3051e4
 create policy all_graph_oauth on oauth.sessions for all to graph_oauth -- 098a1740b611
-create policy delete_graph_purger on oauth.sessions for delete to graph_purger -- 5b9d803e762a
-create policy select_graph_purger on oauth.sessions for select to graph_purger -- bf3c43b8fa3f
-create policy update_graph_purger on oauth.sessions for update to graph_purger -- dd73019d63a5
+create policy delete_graph_purger on oauth.sessions for delete to graph_purger -- c5f90a25a311
+create policy select_graph_purger on oauth.sessions for select to graph_purger -- 596ef86e9faf
+create policy update_graph_purger on oauth.sessions for update to graph_purger -- 1766586d3cfc
 
 create unlogged table oauth.throttles ( -- 5e3faa8c4ad9
   key text not null,
@@ -1871,10 +1869,10 @@ grant delete, select (key, expire) on oauth.throttles to graph_purger;
 alter table oauth.throttles add constraint throttles_key_format CHECK (key ~ '^[a-z_]{1,40}:[A-Za-z0-9_-]{43}$'::text);
 alter table oauth.throttles add constraint throttles_pkey PRIMARY KEY (key);
 create policy all_graph_admin on oauth.throttles for all to graph_admin -- c0ed1b742e2e
-create policy delete_graph_purger on oauth.throttles for delete to graph_purger -- 5fb43a8f13e6
+create policy delete_graph_purger on oauth.throttles for delete to graph_purger -- 0f8ee3616b86
 create policy insert_graph_oauth on oauth.throttles for insert to graph_oauth -- 058b17ae7b6d
 create policy select_graph_oauth on oauth.throttles for select to graph_oauth -- 197202985e35
-create policy select_graph_purger on oauth.throttles for select to graph_purger -- dd10a7a0d75a
+create policy select_graph_purger on oauth.throttles for select to graph_purger -- 1ff431fdce90
 create policy update_graph_oauth on oauth.throttles for update to graph_oauth -- 6baead775812
 
 CREATE OR REPLACE FUNCTION oauth.verify_access_token(token_hash bytea) -- e7e60975a30d
