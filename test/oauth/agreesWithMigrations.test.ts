@@ -143,9 +143,7 @@ test('a used code is kept for as long as the lifetimes say', async () => {
     `select qual from pg_policies
      where tablename = 'authorization_codes' and policyname = 'delete_graph_purger'`,
   );
-  const purge = await read(
-    `select prosrc from pg_proc where oid = 'oauth.purge_rows(text, int)'::regprocedure`,
-  );
+  const purge = await read(`select prosrc from pg_proc where oid = 'oauth.purge_rows(text, int)'::regprocedure`);
 
   expect(lifetimes.codeReplayDays).toBe(1);
   expect(policy).toContain(`'1 day'::interval`);
