@@ -20,7 +20,7 @@ it(`PostgreSQL shows no value that the translation excludes (SEED=${seed})`, asy
       expect(outcome.differences).toEqual([]);
     };
   for (let round = 0; counts.drawn < count; round++) {
-    // Anew for each round: after some thousand questions, the solver's memory ends.
+    // Anew for each round, since a solver that had answered more than a thousand questions failed.
     const judging = await startJudging(source);
     const drawn = fc.asyncProperty(expressionsIn(isWhole ? 400 : 100), judgedBy(judging));
     try {

@@ -67,19 +67,24 @@ const ofExpressions: readonly Fault[] = [
     to: 'from === to)',
   },
   {
-    ...{ name: 'a search path finds no name of the database', file: 'catalogue.ts' },
-    from: '|| (!isPinned && own.has(name))',
-    to: '',
-  },
-  {
     ...{ name: 'a strict function is called with null', file: 'functions.ts' },
     from: "choose(hasNull, 'true', value.isNull)",
     to: 'value.isNull',
   },
   {
-    ...{ name: 'a directive of PL/pgSQL means nothing', file: 'parse.ts' },
-    from: '/\\bdeclare\\b|#/i',
-    to: '/\\bdeclare\\b/i',
+    ...{ name: 'true or null is null', file: 'logic.ts' },
+    from: 'and(not(anyTrue), or(...parts.map((part) => part.isNull))));',
+    to: 'or(...parts.map((part) => part.isNull)));',
+  },
+  {
+    ...{ name: 'between asks for the lower bound', file: 'expression.ts' },
+    from: "return all([compare('>=', first, second, env), compare('<=', first, right[1] ?? second, env)]);",
+    to: "return compare('>=', first, second, env);",
+  },
+  {
+    ...{ name: 'no element of an array is null', file: 'values.ts' },
+    from: 'and(hasNull, condition(nothing(type))),',
+    to: "'false',",
   },
   {
     ...{ name: 'a restrictive policy means nothing', file: 'access.ts' },
@@ -121,11 +126,6 @@ const ofSchemas: readonly Fault[] = [
     to: 'if (false && called) return',
   },
   {
-    ...{ name: 'a procedure changes no argument', file: 'parse.ts' },
-    from: "isOther ||= kind === 'call' ||",
-    to: 'isOther ||=',
-  },
-  {
     ...{ name: 'no action of a foreign key changes a row', file: 'questions.ts' },
     from: "if (command !== 'delete' && command !== 'update') return 'false';",
     to: "if (command !== 'never') return 'false';",
@@ -142,12 +142,16 @@ const found: string[] = [];
 
 let root: string;
 let copies = 0;
+/** Without a fault: what a fault shows must not be found there. */
+let whole: { expressions: Awaited<ReturnType<typeof startJudging>>; schemas: Awaited<ReturnType<typeof startProving>> };
 beforeAll(async () => {
   process.stdout.write(`Drawn with SEED=${seed}\n`);
   root = await createSourceCopy(['packages/rls-prover']);
+  whole = { expressions: await startJudging(join(root, 'packages/rls-prover/src')), schemas: await startProving() };
 });
 afterAll(async () => {
   process.stdout.write(`${found.join('\n')}\n`);
+  await Promise.all([whole.expressions.stop(), whole.schemas.stop()]);
   await rm(root, { recursive: true });
 });
 
@@ -174,6 +178,7 @@ test.each(byName(ofExpressions))(
       for (const expressions of drawnOf(expressionsIn(100))) {
         drawn += expressions.expressions.length;
         differences = (await judging.judge(expressions)).differences;
+        if (differences.length > 0) expect((await whole.expressions.judge(expressions)).differences).toEqual([]);
         if (differences.length > 0 || drawn >= mostExpressions) break;
       }
 
@@ -197,6 +202,7 @@ test.each(byName(ofSchemas))(
       for (const schema of drawnOf(schemas)) {
         drawn += 1;
         broken = (await attack(proving, schema)).broken;
+        if (broken.length > 0) expect((await attack(whole.schemas, schema)).broken).toEqual([]);
         if (broken.length > 0 || drawn >= mostSchemas) break;
       }
 
