@@ -77,11 +77,6 @@ const ofExpressions: readonly Fault[] = [
     to: 'or(...parts.map((part) => part.isNull)));',
   },
   {
-    ...{ name: 'between asks for the lower bound', file: 'expression.ts' },
-    from: "return all([compare('>=', first, second, env), compare('<=', first, right[1] ?? second, env)]);",
-    to: "return compare('>=', first, second, env);",
-  },
-  {
     ...{ name: 'no element of an array is null', file: 'values.ts' },
     from: 'and(hasNull, condition(nothing(type))),',
     to: "'false',",
@@ -110,11 +105,6 @@ const ofExpressions: readonly Fault[] = [
     ...{ name: 'nullif of null is not null', file: 'expression.ts' },
     from: 'or(value.isNull, isTrue(equality(value, second, env)))',
     to: 'isTrue(equality(value, second, env))',
-  },
-  {
-    ...{ name: 'in none of a list is not in one of it', file: 'expression.ts' },
-    from: "operator === '<>' ? all(parts) : any(parts)",
-    to: 'any(parts)',
   },
 ];
 
