@@ -13,7 +13,12 @@ export type World = {
   elementsOf(sort: string): readonly bigint[];
   /** The value of a function, where the world knows it. */
   apply(name: string, args: readonly bigint[]): boolean | bigint | undefined;
+  /** How many terms may still be evaluated: nested quantifiers multiply. */
+  budget: number;
 };
+
+/** The world's budget is spent. */
+export class TooLong extends Error {}
 
 /** The terms of a text. */
 export function parseTerms(text: string): Term[] {
@@ -38,6 +43,7 @@ export function parseTerms(text: string): Term[] {
 type Bindings = ReadonlyMap<string, bigint>;
 
 export function evaluate(term: Term, bindings: Bindings, world: World): Ground {
+  if (world.budget-- <= 0) throw new TooLong();
   if (typeof term === 'string') {
     if (term === 'true' || term === 'false') return term === 'true';
     if (/^\d+$/.test(term)) return BigInt(term);

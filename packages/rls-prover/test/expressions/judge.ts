@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { ClientBase } from 'pg';
 import { asAdministrator, openTestDatabase } from '../../../../test/support/database.ts';
 import { columns, type Expressions, filled } from './draw.ts';
-import { evaluate, parseTerms, type Term, textOf, type World } from './formula.ts';
+import { evaluate, parseTerms, type Term, TooLong, textOf, type World } from './formula.ts';
 
 type Modules = {
   readCatalogue: typeof import('../../src/readCatalogue.ts').readCatalogue;
@@ -187,8 +187,14 @@ export async function startJudging(folder: string) {
         }
       }
       const world = worldOf(facts, problem.literals);
-      const groups = translated.map((one) => ({ text: one.text, constraints: constraintsOf(one, world) }));
-      for (const { constraints } of groups) {
+      const groups: Group[] = [];
+      for (const one of translated) {
+        const constraints = constraintsOf(one, world);
+        if (!constraints) {
+          outcome.undecided++;
+          continue;
+        }
+        groups.push({ text: one.text, constraints });
         outcome.values += constraints.length;
         outcome.open += constraints.filter((one) => typeof one === 'object').length;
       }
@@ -355,6 +361,7 @@ function worldOf({ tables, settings }: Facts, literals: ReadonlyMap<string, stri
   for (const value of Object.values(settings)) if (value) numberOf('text', value);
   return {
     apply,
+    budget: maxTerms,
     numbers: [...numbers],
     arrays: new Map([...arrays].map(([type, known]) => [type, [...known]])),
     elementsOf(sort) {
@@ -366,19 +373,29 @@ function worldOf({ tables, settings }: Facts, literals: ReadonlyMap<string, stri
   };
 }
 
-/** For each row whose value PostgreSQL shows: the translation yields it. */
-function constraintsOf({ isNull, value, answer }: Translated, world: World): Ground[] {
-  return [...answer].flatMap((shown, index): Ground[] => {
-    if (shown === 'e') return [];
-    const term: Term = shown === 'n' ? isNull : ['and', ['not', isNull], shown === 't' ? value : ['not', value]];
-    const ground = evaluate(term, new Map([['row', BigInt(index)]]), world);
-    if (typeof ground === 'bigint') throw new Error(`${textOf(ground)} is no condition.`);
-    return [ground];
-  });
+/** As many as an expression needs by far; nested quantifiers over all values need more. */
+const maxTerms = 1_000_000;
+
+/** For each row whose value PostgreSQL shows: the translation yields it. Null of what has too many terms. */
+function constraintsOf({ isNull, value, answer }: Translated, world: World): Ground[] | null {
+  world.budget = maxTerms;
+  try {
+    return [...answer].flatMap((shown, index): Ground[] => {
+      if (shown === 'e') return [];
+      const term: Term = shown === 'n' ? isNull : ['and', ['not', isNull], shown === 't' ? value : ['not', value]];
+      const ground = evaluate(term, new Map([['row', BigInt(index)]]), world);
+      if (typeof ground === 'bigint') throw new Error(`${textOf(ground)} is no condition.`);
+      return [ground];
+    });
+  } catch (error) {
+    if (error instanceof TooLong) return null;
+    throw error;
+  }
 }
 
 /** The question whether constraints are possible together, under the axioms of a script of the translation. */
 function scriptOf(script: string, world: Known): (constraints: readonly Ground[]) => string {
+  world.budget = Number.POSITIVE_INFINITY;
   const lines = script.split('\n').slice(0, -1);
   const declarations = lines
     .filter((line) => line.startsWith('(declare-'))
