@@ -7,6 +7,8 @@ import { crashes } from './crashes.ts';
 import { depth } from './depth.ts';
 import { facts } from './facts.ts';
 import { labels } from './labels.ts';
+import { last, lastTwins } from './last.ts';
+import { lastChanges } from './lastChanges.ts';
 import { manual } from './manual.ts';
 import { names } from './names.ts';
 import { nodes } from './nodes.ts';
@@ -29,6 +31,7 @@ const kinds: Readonly<Record<string, readonly Refuted[]>> = {
   'the manual: rights, roles, functions, writes': manual,
   'the manual: views, nulls, values': views,
   'constructs that are understood': understood,
+  'written last': [...last, ...lastChanges],
 };
 
 let refuting: Awaited<ReturnType<typeof startRefuting>>;
@@ -76,7 +79,7 @@ describe.each(Object.entries(kinds))('%s', (_kind, cases) => {
   });
 });
 
-test.each(part(twins))('has no violation: $title', async (twin) => {
+test.each(part([...twins, ...lastTwins]))('has no violation: $title', async (twin) => {
   if (!isOfVersion(twin)) return;
 
   const shown = await refuting.after(twin.schema, (client) => attack(client, twin));
@@ -87,7 +90,7 @@ test.each(part(twins))('has no violation: $title', async (twin) => {
 });
 
 test('titles tell the cases from each other', () => {
-  const titles = [...Object.values(kinds).flat(), ...twins].map(({ title }) => title);
+  const titles = [...Object.values(kinds).flat(), ...twins, ...lastTwins].map(({ title }) => title);
 
   expect(titles.filter((title, index) => titles.indexOf(title) !== index)).toEqual([]);
 });
