@@ -101,7 +101,7 @@ grant execute on function app_hidden.find_unit(uuid,text) to graph_app;
 CREATE OR REPLACE FUNCTION app_hidden.find_user(id uuid, external_identifier text) -- d7a1f941b5f7
 grant execute on function app_hidden.find_user(uuid,text) to graph_app;
 
-CREATE OR REPLACE FUNCTION app_hidden.first_accessible_unit_ids(user_id uuid, count integer, after uuid) -- a1a17ab44f87
+CREATE OR REPLACE FUNCTION app_hidden.first_accessible_unit_ids(user_id uuid, count integer, after uuid) -- 3ac7dcde256a
 grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) to graph_app;
 grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) to graph_basic;
 grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid) to graph_user;
@@ -109,11 +109,8 @@ grant execute on function app_hidden.first_accessible_unit_ids(uuid,integer,uuid
 CREATE OR REPLACE FUNCTION app_hidden.free_token_hash(user_id uuid, token jsonb) -- 93302987346e
 grant execute on function app_hidden.free_token_hash(uuid,jsonb) to graph_app;
 
-CREATE OR REPLACE FUNCTION app_hidden.granted_unit_ids() -- bb0eafe83369
+CREATE OR REPLACE FUNCTION app_hidden.granted_unit_ids() -- 24f4946661fd
 grant execute on function app_hidden.granted_unit_ids() to graph_user;
-
-CREATE OR REPLACE FUNCTION app_hidden.has_many_grants() -- 4d9a16252d8c
-grant execute on function app_hidden.has_many_grants() to graph_user;
 
 CREATE OR REPLACE FUNCTION app_hidden.has_row_trigger(parent oid, name name) -- 6e3dfae4c4dc
 grant execute on function app_hidden.has_row_trigger(oid,name) to graph_helper;
@@ -311,9 +308,6 @@ create policy all_graph_admin on app_hidden.organization_moves for all to graph_
 create policy select_graph_helper on app_hidden.organization_moves for select to graph_helper -- 999fcfa1fab4
 create policy select_graph_purger on app_hidden.organization_moves for select to graph_purger -- ae7da7574163
 
-CREATE OR REPLACE FUNCTION app_hidden.organization_of_many_grants() -- 7b323e8d3503
-grant execute on function app_hidden.organization_of_many_grants() to graph_user;
-
 create table app_hidden.organizations ( -- 692128f93df0
   id uuid default app_hidden.uuid_v7() not null,
   name text not null
@@ -479,11 +473,6 @@ create policy select_graph_admin on app_hidden.unit_ancestors for select to grap
 create policy select_graph_app on app_hidden.unit_ancestors for select to graph_app -- 2384313642ac
 create policy select_graph_helper on app_hidden.unit_ancestors for select to graph_helper -- 716fbfd64077
 create policy select_graph_user on app_hidden.unit_ancestors for select to graph_user -- 4e37562767ca
-
-CREATE OR REPLACE FUNCTION app_hidden.unit_ids_granted_to(user_id uuid, most integer DEFAULT NULL::integer) -- 52a8fe93f20d
-grant execute on function app_hidden.unit_ids_granted_to(uuid,integer) to graph_app;
-grant execute on function app_hidden.unit_ids_granted_to(uuid,integer) to graph_basic;
-grant execute on function app_hidden.unit_ids_granted_to(uuid,integer) to graph_user;
 
 CREATE OR REPLACE FUNCTION app_hidden.units_delete_ancestors() -- eaaa043cdbac
 alter function app_hidden.units_delete_ancestors() owner to graph_helper;
@@ -780,7 +769,7 @@ create type app_public.unit_sync_result as ( -- 1e57817af9ad
 CREATE OR REPLACE FUNCTION app_public.unit_update(id uuid DEFAULT NULL::uuid, external_identifier text DEFAULT NULL::text, name text DEFAULT NULL::text, parent_id uuid DEFAULT NULL::uuid, parent_external_identifier text DEFAULT NULL::text, given text[] DEFAULT '{}'::text[]) -- f64719fe3b85
 grant execute on function app_public.unit_update(uuid,text,text,uuid,text,text[]) to graph_app;
 
-create table app_public.units ( -- c3a694c297da
+create table app_public.units ( -- 3c48e8b469f3
   organization_id uuid not null,
   id uuid default app_hidden.uuid_v7() not null,
   parent_id uuid,
@@ -814,7 +803,7 @@ create policy insert_graph_app on app_public.units for insert to graph_app -- ff
 create policy select_graph_app on app_public.units for select to graph_app -- 92470e7e57f1
 create policy select_graph_basic on app_public.units for select to graph_basic -- 4fceb3299bc8
 create policy select_graph_helper on app_public.units for select to graph_helper -- dabd06275a31
-create policy select_graph_user on app_public.units for select to graph_user -- 0130fa7edf97
+create policy select_graph_user on app_public.units for select to graph_user -- 175adfa18739
 create policy update_graph_app on app_public.units for update to graph_app -- 18ac1ffe313e
 create policy update_graph_helper on app_public.units for update to graph_helper -- 6ca5ba2addcc
 CREATE TRIGGER audit_columns AFTER UPDATE OF ancestor_ids, created_at, updated_at ON app_public.units FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
@@ -1250,7 +1239,7 @@ grant execute on function audit.is_as_shipped(text,text) to graph_admin;
 CREATE OR REPLACE FUNCTION audit.judged(object text, who text) -- f18e110f00cd
 grant execute on function audit.judged(text,text) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.known_readers(relation regclass, value jsonb, role text) -- 07bbb079a315
+CREATE OR REPLACE FUNCTION audit.known_readers(relation regclass, value jsonb, role text) -- 5daebf73d0b4
 grant execute on function audit.known_readers(regclass,jsonb,text) to graph_admin;
 
 create view audit.lent_roles with (security_invoker=true) as -- ef1fbf705582
