@@ -164,16 +164,12 @@ test.each([
   [
     'a default of a column that a policy reads',
     `alter table oauth.authorization_codes alter column organization_id set default app_hidden.uuid_v7()`,
-    ['oauth.purge_authorization_codes(integer)', 'oauth.purge_tokens(integer)'],
+    ['oauth.purge_rows(text, integer)', 'oauth.purge_tokens(integer)'],
   ],
   [
     'an attribute of an owner',
     'alter role graph_purger bypassrls',
-    [
-      ...['authorization_codes', 'deliveries', 'idempotency_keys', 'sessions', 'throttles', 'tokens'].map(
-        (name) => `oauth.purge_${name}(integer)`,
-      ),
-    ],
+    ['oauth.purge_rows(text, integer)', 'oauth.purge_tokens(integer)'],
   ],
   [
     'a cascade to a table of before',
