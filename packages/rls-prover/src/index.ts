@@ -1,6 +1,4 @@
 /** Proves for all rows and all claims what row-level security lets no client do. The README says how. */
-export type { Catalogue } from './catalogue.ts';
-export { compareExpressions, type Relationship } from './implication.ts';
 export {
   type Acceptance,
   type Assumptions,
@@ -20,4 +18,3 @@ export {
 export { mutate } from './mutate.ts';
 export { prove } from './prove.ts';
 export { openProver, type Prover } from './prover.ts';
-export { readCatalogue } from './readCatalogue.ts';

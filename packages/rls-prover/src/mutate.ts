@@ -1,14 +1,18 @@
 import { escapeIdentifier } from 'pg';
+import { passesBy } from './access.ts';
 import type { Catalogue, Policy, Relation } from './catalogue.ts';
 import { undone } from './ExampleRows.ts';
-import { compareExpressions } from './implication.ts';
+import { translateWhole } from './expression.ts';
+import { and, isTrue, not, Problem } from './formula.ts';
 import { type Acceptance, isOpen, type Judgement, type Mutation, type MutationOptions } from './interface.ts';
 import { commands, goalsOf, noteAssigned } from './invariants.ts';
 import { Acceptances, createJudging, definersOf, type Judging, judgeDefiner, judgeGoal } from './judge.ts';
 import { readGiven } from './prove.ts';
 import type { Prover } from './prover.ts';
+import { createEnvironment } from './queries.ts';
 import type { Given } from './questions.ts';
 import { readRelation, withRelations } from './readCatalogue.ts';
+import { type Environment, rowOf, scopeOf } from './scope.ts';
 
 /**
  * Mutation testing of policies and rights: weakens one part at a time, and looks which proofs and lints fail.
@@ -56,10 +60,38 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
     const none = 'no invariant speaks of it';
     if (!expressions) return none;
     const [before, after] = expressions;
-    const comparison = { catalogue: original.catalogue, relation: relation.name, roles: of, before, after };
-    const relationship = await compareExpressions(comparison, prover);
-    return relationship === 'equal' || relationship === 'narrower' ? `provably ${relationship}` : none;
+    const isImplied = (premise: string, conclusion: string) =>
+      isImpliedFor(of, premise, conclusion, relation, original.catalogue, prover);
+    if (!(await isImplied(after, before))) return none;
+    return (await isImplied(before, after)) ? 'provably equal' : 'provably narrower';
   }
+}
+
+/** Whether an expression of a policy implies another one, for all claims and rows and each of the roles. */
+async function isImpliedFor(
+  roles: readonly string[],
+  premise: string,
+  conclusion: string,
+  relation: Relation,
+  catalogue: Catalogue,
+  { parser, solver }: Prover,
+): Promise<boolean> {
+  for (const actor of roles) {
+    const problem = new Problem();
+    const variable = problem.variable(problem.sort(relation.name));
+    const env: Environment = {
+      ...createEnvironment({ catalogue, parser, claims: [] }, problem, actor, relation.name),
+      ...{ asked: [relation.name], variables: [variable] },
+    };
+    if (passesBy(relation, env)) continue;
+    const scope = scopeOf(relation, rowOf(relation, variable, problem));
+    const holds = (text: string) => isTrue(translateWhole(parser.expression(text), scope, env));
+    const formula = and(holds(premise), not(holds(conclusion)));
+    const script = problem.script(`(exists ((${variable.name} ${variable.sort})) ${formula})`);
+    if (problem.denied.size > 0) return false;
+    if (formula !== 'false' && (await solver.solve(script)).status !== 'unsat') return false;
+  }
+  return true;
 }
 
 /** Whether a mutant changes what an acceptance is about. */
