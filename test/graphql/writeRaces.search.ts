@@ -257,7 +257,9 @@ function prepare(kind: string, random: Random, ids: Ids, url: string, tenant: Te
     return () =>
       applyDocument(tenant.owner, document, { secrets, passwords: testPasswords, report: () => undefined }).then(
         () => ['ok'],
-        (error: Error) => [/is taken by another|Another user has this/.test(error.message) ? 'CONFLICT' : `apply ${error.message}`],
+        (error: Error) => [
+          /is taken by another|Another user has this/.test(error.message) ? 'CONFLICT' : `apply ${error.message}`,
+        ],
       );
   }
   const [query, draw] = write;
