@@ -1,5 +1,5 @@
 --! Previous: sha1:1e3e78d03e8a42b9768ef94a76fcac91e959284b
---! Hash: sha1:fb756b95274687132b9fd2916dd4b4ec6ab04d75
+--! Hash: sha1:d9b656f5c8780a79a75eb5ed07ee3aaf4d0074ef
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -61,22 +61,26 @@ create function audit.judged(object text, who text) returns table (classid oid, 
   ),
   -- A name with other characters than these is recognized by its longest word.
   named (classid, oid, name, word) as materialized (
-    select o.classid, o.oid, o.name, case when o.name ~ '^[a-z0-9_]+$' then o.name else
-      (select word from regexp_split_to_table(o.name, '[^a-z0-9_]+') as word order by length(word) desc limit 1) end
+    select o.classid, o.oid, n.name, case when n.name ~ '^[a-z0-9_]+$' then n.name else
+      (select word from regexp_split_to_table(n.name, '[^a-z0-9_]+') as word order by length(word) desc limit 1) end
     from (
       -- An extension has many functions in C, which no statement changes.
-      select 'pg_proc'::regclass, p.oid, lower(p.proname::text collate "C"), p.pronamespace
+      select 'pg_proc'::regclass, p.oid, p.proname, p.pronamespace
       from pg_proc p join pg_language l on l.oid = p.prolang
       where p.prosecdef or l.lanname not in ('c', 'internal') or not exists (
         select from pg_depend d where (d.classid, d.objid, d.deptype) = ('pg_proc'::regclass, p.oid, 'e'))
       union all
-      select 'pg_class'::regclass, oid, lower(relname::text collate "C"), relnamespace
-      from pg_class where relkind in ('r', 'p', 'v', 'm', 'f', 'S', 'c')
+      select 'pg_class'::regclass, oid, relname, relnamespace from pg_class where relkind in ('r', 'p', 'v', 'm', 'f', 'S', 'c')
       union all
-      select 'pg_type'::regclass, oid, lower(typname::text collate "C"), typnamespace from pg_type where typrelid = 0 and typcategory <> 'A'
+      select 'pg_type'::regclass, oid, typname, typnamespace from pg_type where typrelid = 0 and typcategory <> 'A'
       union all
-      select 'pg_collation'::regclass, oid, lower(collname::text collate "C"), collnamespace from pg_collation
+      select 'pg_collation'::regclass, oid, collname, collnamespace from pg_collation
+      union all
+      select 'pg_ts_config'::regclass, oid, cfgname, cfgnamespace from pg_ts_config
+      union all
+      select 'pg_ts_dict'::regclass, oid, dictname, dictnamespace from pg_ts_dict
     ) as o (classid, oid, name, schema)
+    cross join lateral lower(o.name::text collate "C") as n (name)
     where o.schema not in ('pg_catalog'::regnamespace, 'information_schema'::regnamespace, 'pg_toast'::regnamespace)
   ),
   judged (classid, objid, objsubid, commands, acting) as (
@@ -85,6 +89,11 @@ create function audit.judged(object text, who text) returns table (classid oid, 
     -- A cast between types of PostgreSQL itself needs no name.
     select 'pg_cast'::regclass, c.oid, 0, 0, s.acting
     from start s join pg_cast c on c.oid >= 16384 and greatest(c.castsource, c.casttarget) < 16384
+    union
+    -- A goal of a command is one of the foreign keys that delete or change the table's rows, too.
+    select 'pg_constraint'::regclass, k.oid, 0, 0, s.acting
+    from start s join pg_constraint k on k.conrelid = s.objid and k.contype = 'f'
+    where s.classid = 'pg_class'::regclass and s.commands & 24 > 0 and concat(k.confdeltype, k.confupdtype) ~ '[cnd]'
     union
     select e.classid, e.objid, e.objsubid,
       case when e.classid in ('pg_class'::regclass, 'pg_inherits'::regclass) and e.objsubid = 0 then e.commands else 0 end, e.acting
@@ -119,7 +128,7 @@ create function audit.judged(object text, who text) returns table (classid oid, 
           select trim(leading '.' from w) as word, bool_or(w ^@ '.' or not body.is_pinned) as is_name
           from regexp_split_to_table(
             regexp_replace(
-              body.text, case when body.is_obscure then '[''{,$]|' else '' end || '\.(\s*--[^\n]*\n|\s*/\*[^*]*\*/)*\s*', ' .', 'g'),
+              concat(body.text, ' ', body.proconfig), case when body.is_obscure then '[''{,$]|' else '' end || '\.(\s*--[^\n]*\n|\s*/\*[^*]*\*/)*\s*', ' .', 'g'),
             '[^a-z0-9_.]+') as w
           group by 1
         ),
@@ -134,13 +143,11 @@ create function audit.judged(object text, who text) returns table (classid oid, 
           group by w[2]
         ),
         object as materialized (
-          select n.classid, n.oid, n.name, n.word from named n join word w on w.word = n.word where w.is_name or n.word <> n.name
-          union
-          select n.classid, n.oid, n.name, n.word from named n where n.word = ''
-          union
-          select n.classid, n.oid, n.name, n.word
-          from pg_depend d join named n on (n.classid, n.oid) = (d.refclassid, d.refobjid)
-          where d.classid = 'pg_proc'::regclass and d.objid = body.oid and d.refclassid = 'pg_class'::regclass
+          select n.*
+          from named n
+          where n.word = '' or n.word in (select word from word where is_name) or n.word <> n.name and n.word in (select word from word)
+            or n.classid = 'pg_class'::regclass and n.oid in (
+              select refobjid from pg_depend where classid = 'pg_proc'::regclass and objid = body.oid and refclassid = 'pg_class'::regclass)
         )
         select o.classid, o.oid, 0,
           case
@@ -174,8 +181,7 @@ create function audit.judged(object text, who text) returns table (classid oid, 
       where d.classid = j.classid and d.objid = j.objid and d.objsubid = j.objsubid
         and (j.classid <> 'pg_class'::regclass or j.objsubid > 0)
         and (d.deptype = 'n' or d.deptype = 'i' and j.classid = 'pg_type'::regclass and d.refclassid = 'pg_type'::regclass)
-        and d.refclassid in (
-          'pg_proc'::regclass, 'pg_class'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass, 'pg_collation'::regclass)
+        and d.refclassid <> all (array['pg_namespace', 'pg_language']::regclass[])
       union all
       -- A table or view; of a child, what is not its parent's.
       select x.classid, x.objid, x.objsubid, x.commands, x.acting
@@ -215,8 +221,6 @@ create function audit.judged(object text, who text) returns table (classid oid, 
               then c.relowner else j.acting end
           from pg_depend d cross join lateral (select d.refobjsubid union select 0) as part (objsubid)
           where d.classid = 'pg_rewrite'::regclass and d.objid = w.oid and d.deptype = 'n'
-            and d.refclassid in (
-              'pg_proc'::regclass, 'pg_class'::regclass, 'pg_type'::regclass, 'pg_operator'::regclass, 'pg_collation'::regclass)
         ) as x (classid, objid, objsubid, commands, acting)
         where w.ev_class = c.oid
           and (w.ev_type = '1' or j.commands & case w.ev_type when '2' then 16 when '3' then 4 when '4' then 8 end > 0)
@@ -265,6 +269,11 @@ create function audit.judged(object text, who text) returns table (classid oid, 
       select 'pg_constraint'::regclass, oid, 0, 0, j.acting
       from pg_constraint where j.classid = 'pg_class'::regclass and conrelid = j.objid and contype = 'c' and j.objsubid = any (conkey)
       union all
+      -- An operator may be evaluated by its negator or its commutator.
+      select 'pg_operator'::regclass, x.oid, 0, 0, j.acting
+      from pg_operator o cross join unnest(array[o.oprnegate, o.oprcom]) as x (oid)
+      where j.classid = 'pg_operator'::regclass and o.oid = j.objid and x.oid > 0
+      union all
       -- A type has casts, operators, what compares it, checks, or columns.
       select x.classid, x.oid, 0, 0, j.acting
       from (
@@ -300,13 +309,17 @@ create function audit.hash_of(object text, who text) returns text
         select concat_ws(chr(10),
           p.oid::regprocedure, p.prosrc, pg_get_function_sqlbody(p.oid), p.probin, l.lanname, p.proconfig, p.prosecdef,
           pg_get_userbyid(p.proowner), pg_get_function_arguments(p.oid), p.prorettype::regtype, p.proretset,
-          p.provolatile, p.proisstrict, p.proleakproof)
+          p.provolatile, p.proisstrict, p.proleakproof,
+          (select concat_ws(' ', to_jsonb(a) - '{aggfnoid,aggtranstype,aggmtranstype,aggsortop}'::text[], a.aggtranstype::regtype,
+             a.aggmtranstype::regtype, a.aggsortop::regoperator)
+           from pg_aggregate a where a.aggfnoid = p.oid))
         from pg_proc p join pg_language l on l.oid = p.prolang
         where p.oid = j.objid)
       when 'pg_class'::regclass then (
         select case
           when a.attnum is not null then
-            concat_ws(' ', c.oid::regclass, a.attname, format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attgenerated)
+            concat_ws(' ', c.oid::regclass, a.attname, format_type(a.atttypid, a.atttypmod), a.attcollation::regcollation, a.attgenerated,
+              a.attnotnull, a.attfdwoptions)
           else concat_ws(' ', c.oid::regclass, c.relkind, pg_get_userbyid(c.relowner), c.relrowsecurity, c.relforcerowsecurity,
             case when c.relkind in ('v', 'm') then concat_ws(' ', c.reloptions, pg_get_viewdef(c.oid)) end,
             (select concat_ws(' ', f.ftoptions, s.srvname, s.srvoptions)
@@ -331,20 +344,33 @@ create function audit.hash_of(object text, who text) returns text
         select concat_ws(' ', nullif(k.conrelid, 0)::regclass, nullif(k.contypid, 0)::regtype, pg_get_constraintdef(k.oid))
         from pg_constraint k where k.oid = j.objid)
       when 'pg_cast'::regclass then (
-        select concat_ws(' ', c.castsource::regtype, c.casttarget::regtype, c.castcontext, c.castmethod)
+        select concat_ws(' ', c.castsource::regtype, c.casttarget::regtype, c.castcontext, c.castmethod, c.castfunc::regprocedure)
         from pg_cast c where c.oid = j.objid)
-      when 'pg_operator'::regclass then (select concat_ws(' ', o.oid::regoperator, o.oprcode) from pg_operator o where o.oid = j.objid)
+      when 'pg_operator'::regclass then (
+        select concat_ws(' ', o.oid::regoperator, o.oprcode, o.oprnegate::regoperator, o.oprcom::regoperator)
+        from pg_operator o where o.oid = j.objid)
       when 'pg_collation'::regclass then (
         select concat_ws(' ', c.oid::regcollation, to_jsonb(c) - '{oid,collname,collnamespace,collowner,collversion}'::text[])
         from pg_collation c where c.oid = j.objid)
+      when 'pg_ts_config'::regclass then (
+        select concat_ws(' ', c.oid::regconfig, c.cfgparser, (
+          select string_agg(concat_ws(' ', m.maptokentype, m.mapdict::regdictionary), ', ' order by m.maptokentype, m.mapseqno)
+          from pg_ts_config_map m where m.mapcfg = c.oid))
+        from pg_ts_config c where c.oid = j.objid)
+      when 'pg_ts_dict'::regclass then (
+        select concat_ws(' ', d.oid::regdictionary, t.tmplname, d.dictinitoption)
+        from pg_ts_dict d join pg_ts_template t on t.oid = d.dicttemplate where d.oid = j.objid)
       when 'pg_type'::regclass then (
-        select concat_ws(' ', t.oid::regtype, t.typdefault,
+        select concat_ws(' ', t.oid::regtype, t.typdefault, t.typnotnull, t.typinput, format_type(t.typbasetype, t.typtypmod),
+          (select concat_ws(' ', r.rngsubtype::regtype, r.rngcollation::regcollation) from pg_range r where r.rngtypid = t.oid),
           (select string_agg(quote_literal(e.enumlabel), ' ' order by e.enumsortorder) from pg_enum e where e.enumtypid = t.oid))
         from pg_type t where t.oid = j.objid)
       -- A superuser is a member of each role, also of a new one.
       when 'pg_authid'::regclass then (
         select concat_ws(' ', r.rolname, r.rolsuper, r.rolbypassrls, case when not r.rolsuper then (
-          select string_agg(o.rolname, ' ' order by o.rolname) from pg_roles o where pg_has_role(r.oid, o.oid, 'usage')) end)
+          select string_agg(concat(o.rolname, case when o.rolsuper or o.rolbypassrls then ' passes' end), ' ' order by o.rolname)
+          from pg_roles o
+          where pg_has_role(r.oid, o.oid, 'usage') or (o.rolsuper or o.rolbypassrls) and pg_has_role(r.oid, o.oid, 'member')) end)
         from pg_roles r where r.oid = j.objid)
       end)
     from (
@@ -355,6 +381,26 @@ create function audit.hash_of(object text, who text) returns text
       select 'pg_authid'::regclass, p.proowner, 0
       from judged join pg_proc p on p.oid = objid and p.prosecdef where classid = 'pg_proc'::regclass
     ) as j
+    union all
+    -- A text finds columns by their names, which two columns may swap. A natural join finds those that it does not name.
+    select concat_ws(' ', a.attrelid::regclass, a.attname, 'has number', a.attnum)
+    from pg_attribute a
+    where a.attnum > 0 and not a.attisdropped
+      and a.attrelid in (
+        select j.objid from judged j where j.classid = 'pg_class'::regclass
+        union
+        select t.typrelid from judged j join pg_type t on t.oid = j.objid where j.classid = 'pg_type'::regclass
+        union
+        select t.tgrelid from judged j join pg_trigger t on t.oid = j.objid where j.classid = 'pg_trigger'::regclass)
+      and (
+        (select relkind = 'c' from pg_class where oid = a.attrelid)
+        or array[lower(a.attname::text collate "C"), 'natural'] && (
+          select array_agg(distinct word)
+          from judged j
+          join pg_proc p on p.oid = j.objid
+          join pg_language l on l.oid = p.prolang and l.lanname not in ('c', 'internal')
+          cross join regexp_split_to_table(lower(concat(p.prosrc, pg_get_function_sqlbody(p.oid)) collate "C"), '[^a-z0-9_]+') as word
+          where j.classid = 'pg_proc'::regclass))
     union all
     -- The rights of these roles.
     select distinct concat_ws(' ',

@@ -1,5 +1,5 @@
---! Previous: sha1:fb756b95274687132b9fd2916dd4b4ec6ab04d75
---! Hash: sha1:fca52f6f825e4b1f0ea854876464921b5c5727ce
+--! Previous: sha1:d9b656f5c8780a79a75eb5ed07ee3aaf4d0074ef
+--! Hash: sha1:e46e70aeca28fd5e4fb210a877e7bb70a2ccc728
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:fca52f6f825e4b1f0ea854876464921b5c5727ce
---! Hash: sha1:3bf69e6ad2346f08e9b33f0987737530c58a81ee
+--! Previous: sha1:e46e70aeca28fd5e4fb210a877e7bb70a2ccc728
+--! Hash: sha1:20ac03d38010f3eecedc456aaf159cd0d36add75
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

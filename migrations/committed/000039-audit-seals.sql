@@ -1,5 +1,5 @@
---! Previous: sha1:3bf69e6ad2346f08e9b33f0987737530c58a81ee
---! Hash: sha1:a2a0c5db2bb6dd9cf3a5831e15c822ea9d1cad1b
+--! Previous: sha1:20ac03d38010f3eecedc456aaf159cd0d36add75
+--! Hash: sha1:e5eb7612533842d1d5fb9dd282979b697cdfc656
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

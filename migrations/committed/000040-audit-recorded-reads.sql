@@ -1,5 +1,5 @@
---! Previous: sha1:a2a0c5db2bb6dd9cf3a5831e15c822ea9d1cad1b
---! Hash: sha1:248103a9ef812953deb1acaecd7449d4dfa20728
+--! Previous: sha1:e5eb7612533842d1d5fb9dd282979b697cdfc656
+--! Hash: sha1:dc132ba584da9bd8669ada0eeb740a8722b7f327
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:248103a9ef812953deb1acaecd7449d4dfa20728
---! Hash: sha1:e0b7438f5a369cd210017e8a4b4c07a2edcd9889
+--! Previous: sha1:dc132ba584da9bd8669ada0eeb740a8722b7f327
+--! Hash: sha1:48eea8d00d3255631d647c0e66e10ef8ee4abb1f
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:e0b7438f5a369cd210017e8a4b4c07a2edcd9889
---! Hash: sha1:5e324817a67e0321bd44e2bd250ab8c273a57481
+--! Previous: sha1:48eea8d00d3255631d647c0e66e10ef8ee4abb1f
+--! Hash: sha1:a76a72d4dc8d7dc054fe173c37234a9f4e807d6a
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

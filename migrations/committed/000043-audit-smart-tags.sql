@@ -1,5 +1,5 @@
---! Previous: sha1:5e324817a67e0321bd44e2bd250ab8c273a57481
---! Hash: sha1:54820bf82386a816bd2532ae37f0357d4a64d05b
+--! Previous: sha1:a76a72d4dc8d7dc054fe173c37234a9f4e807d6a
+--! Hash: sha1:227eeff990aa4d3b4c18113c93ef9b1fe2e650ab
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:54820bf82386a816bd2532ae37f0357d4a64d05b
---! Hash: sha1:066f37fe32198296d22ca161436be3de3b729c79
+--! Previous: sha1:227eeff990aa4d3b4c18113c93ef9b1fe2e650ab
+--! Hash: sha1:65d347713808c190239c8274e16fddd68bb6b662
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:066f37fe32198296d22ca161436be3de3b729c79
---! Hash: sha1:d0b19cd81dadfba8b89b6a9475002a855e2866cc
+--! Previous: sha1:65d347713808c190239c8274e16fddd68bb6b662
+--! Hash: sha1:4417c19e4065f47061eb9b0221d803388c062a3d
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:d0b19cd81dadfba8b89b6a9475002a855e2866cc
---! Hash: sha1:d3dc4138ee64ceaefbd8d914692c58432476791a
+--! Previous: sha1:4417c19e4065f47061eb9b0221d803388c062a3d
+--! Hash: sha1:6fd7f502e2ae93f65b85e4e32eb6bd7b215259da
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

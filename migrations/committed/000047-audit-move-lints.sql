@@ -1,5 +1,5 @@
---! Previous: sha1:d3dc4138ee64ceaefbd8d914692c58432476791a
---! Hash: sha1:81fff75c98f3db217d4fdb340f172d529a16ffc6
+--! Previous: sha1:6fd7f502e2ae93f65b85e4e32eb6bd7b215259da
+--! Hash: sha1:bd65333b54b05a5a166c17470aed4fba2c80b4d3
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

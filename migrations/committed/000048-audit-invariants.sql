@@ -1,5 +1,5 @@
---! Previous: sha1:81fff75c98f3db217d4fdb340f172d529a16ffc6
---! Hash: sha1:62b631c0a3376e70b931f133909fc1d2c052b2c7
+--! Previous: sha1:bd65333b54b05a5a166c17470aed4fba2c80b4d3
+--! Hash: sha1:a2abf01234747af2a29eb7cf18c16e14156b8982
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:62b631c0a3376e70b931f133909fc1d2c052b2c7
---! Hash: sha1:d02e61ab1f8941000bd39f256441afa0e3d1d7ea
+--! Previous: sha1:a2abf01234747af2a29eb7cf18c16e14156b8982
+--! Hash: sha1:67db96eb9cfcfd4415da28f45512a11c51e3c905
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:d02e61ab1f8941000bd39f256441afa0e3d1d7ea
---! Hash: sha1:c4c54250b16530c6695eec488a7b18d25988b8ea
+--! Previous: sha1:67db96eb9cfcfd4415da28f45512a11c51e3c905
+--! Hash: sha1:2896112c58ca0e3f6b9869e225f46512b5fe18ac
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

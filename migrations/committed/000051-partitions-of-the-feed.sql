@@ -1,5 +1,5 @@
---! Previous: sha1:c4c54250b16530c6695eec488a7b18d25988b8ea
---! Hash: sha1:7bbc23360721c7e5d60d1b536d7142544a007c5a
+--! Previous: sha1:2896112c58ca0e3f6b9869e225f46512b5fe18ac
+--! Hash: sha1:82a904b2c04fc61a2cedcaca4475d141aa19b109
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

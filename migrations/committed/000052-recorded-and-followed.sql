@@ -1,5 +1,5 @@
---! Previous: sha1:7bbc23360721c7e5d60d1b536d7142544a007c5a
---! Hash: sha1:800c910607e9d064ed73f00ec39261c1f68f4934
+--! Previous: sha1:82a904b2c04fc61a2cedcaca4475d141aa19b109
+--! Hash: sha1:5c6ae09b006b8e0209745fa9dc58bfe658f46400
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:800c910607e9d064ed73f00ec39261c1f68f4934
---! Hash: sha1:71f4a57c2833fd3f4ae046e7760d1bff1a7c1d36
+--! Previous: sha1:5c6ae09b006b8e0209745fa9dc58bfe658f46400
+--! Hash: sha1:f9920f4c6cba2afe8373eddda0e9ec282475d92c
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

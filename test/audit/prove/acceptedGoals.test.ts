@@ -75,6 +75,24 @@ test('does not outlive a change of a trigger that the command fires', async () =
   expect(await deleting(trigger('insert'))).toBe(true);
 });
 
+test('does not outlive an action of a foreign key of its table', async () => {
+  const key = (action: string) =>
+    `alter table app_public.cards add unit_id uuid, add foreign key (organization_id, unit_id) references app_public.units ${action}`;
+
+  expect(await deleting(key('on delete cascade'))).toBe(false);
+  expect(await deleting(key(''))).toBe(true);
+});
+
+test('does not outlive that a role which its role may become passes by policies', async () => {
+  const first = 'alter role graph_basic noinherit; create role passing; grant passing to graph_basic;';
+  const isKeptAfter = (statement: string) =>
+    isKept('basic: select on app_public.cards', 'graph_basic', statement, first);
+
+  expect(await isKeptAfter('alter role passing bypassrls')).toBe(false);
+  expect(await isKeptAfter('alter role passing superuser')).toBe(false);
+  expect(await isKeptAfter('alter role passing createdb')).toBe(true);
+});
+
 test('of a trigger does not outlive a change of its arguments or its condition', async () => {
   const trigger = (more: string) =>
     `create or replace trigger act before delete on app_public.cards for each row ${more};`;

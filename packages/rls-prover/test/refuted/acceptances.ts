@@ -28,6 +28,14 @@ const kept = `create role keeper; grant usage on schema app to keeper; grant sel
 const cleans = `create function app.clean() returns trigger language plpgsql
   as $$ begin delete from app.notes; return coalesce(new, old); end $$;`;
 
+/** A table with two columns of one type. */
+const drafts = `create table app.drafts (id int, owner int, reader int);
+  insert into app.drafts values (1, 1, 2), (2, 2, 1)`;
+const swapped = (table: string, first: string, second: string) => `
+  alter table ${table} rename ${first} to unnamed;
+  alter table ${table} rename ${second} to ${first};
+  alter table ${table} rename unnamed to ${second}`;
+
 /** An acceptance of a function names all roles that may call it. */
 const callable = `alter default privileges revoke execute on functions from public;
   alter default privileges grant execute on functions to client`;
@@ -393,6 +401,122 @@ const changes: readonly Refuted[] = [
           marks where tenant_id = app.t(); end $$`,
     change: 'create trigger clean before delete on app.marks for each row execute function app.clean()',
     client: 'select app.unmark()',
+  },
+  {
+    title: 'the first value of an aggregate that an accepted function uses',
+    schema: lists(
+      'n.tenant_id = (select app.largest(tenant_id) from unnest(array[1]) as tenant_id)',
+      '',
+      'create aggregate app.largest(int) (sfunc = int4larger, stype = int)',
+    ),
+    change: "create or replace aggregate app.largest(int) (sfunc = int4larger, stype = int, initcond = '2')",
+    client: list,
+  },
+  {
+    title: 'the attributes of a type that an accepted function uses',
+    schema: lists('n.tenant_id = ((1, 2)::app.pair).mine', '', 'create type app.pair as (mine int, other int)'),
+    change: 'alter type app.pair rename attribute mine to old; alter type app.pair rename attribute other to mine',
+    client: list,
+  },
+  {
+    title: 'the names of columns that an accepted function reads',
+    schema: lists('exists (select from app.drafts d where d.id = n.id and d.owner = app.t())', '', drafts),
+    change: swapped('app.drafts', 'owner', 'reader'),
+    client: list,
+  },
+  {
+    title: 'the names of columns that a function yields to an accepted one',
+    schema: lists(
+      'exists (select from app.drafts() d where d.id = n.id and d.owner = app.t())',
+      '',
+      `${drafts}; create function app.drafts() returns setof app.drafts language sql stable as 'table app.drafts'`,
+    ),
+    change: swapped('app.drafts', 'owner', 'reader'),
+    client: list,
+  },
+  {
+    title: 'the names of columns by which an accepted function joins',
+    schema: lists(
+      'exists (select from app.drafts d natural join app.mine where d.id = n.id)',
+      '',
+      `${drafts}; create view app.mine as select app.t() as owner`,
+    ),
+    change: swapped('app.drafts', 'owner', 'reader'),
+    client: list,
+  },
+  {
+    title: 'the names of columns that the function of an accepted trigger reads',
+    schema: `${given('before update on app.cards for each row execute function app.give()', "if new.kind = 'y' then new.tenant_id := 2; end if")};
+      alter table app.cards add is_given text default 'y'`,
+    change: swapped('app.cards', 'kind', 'is_given'),
+    client: write,
+  },
+  {
+    title: 'the words that an accepted function compares',
+    schema: lists(
+      "to_tsvector('app.words', n.body) = to_tsvector('app.words', 'of 1')",
+      '',
+      'create text search configuration app.words (copy = pg_catalog.simple)',
+    ),
+    change: 'alter text search configuration app.words drop mapping for uint',
+    client: list,
+  },
+  {
+    title: 'the words that a setting of an accepted function chooses',
+    schema: `create text search configuration app.words (copy = pg_catalog.simple);
+      ${lists("to_tsvector(n.body) = to_tsvector('of 1')")};
+      alter function app.list() set default_text_search_config = 'app.words'`,
+    change: 'alter text search configuration app.words drop mapping for uint',
+    client: list,
+  },
+  {
+    title: 'the type of a domain that an accepted function uses',
+    schema: lists("n.body::app.title = 'of 1'::app.title", '', 'create domain app.title as varchar(9)'),
+    change: 'drop domain app.title; create domain app.title as varchar(3)',
+    client: list,
+  },
+  {
+    title: 'whether a column that an accepted function reads may be null',
+    schema: lists(
+      '((select d.owner from app.drafts d where d.id = n.id) <> app.t()) is not true',
+      '',
+      `${drafts}; alter table app.drafts alter owner set not null`,
+    ),
+    change: 'alter table app.drafts alter owner drop not null; update app.drafts set owner = null where id = 2',
+    client: list,
+  },
+  {
+    title: 'the negator of an operator that an accepted function uses',
+    schema: lists(
+      'not n.tenant_id operator(app.<<>>) app.t()',
+      '',
+      `create function app.same(int, int) returns boolean language plpgsql immutable as 'begin return $1 = $2; end';
+        create function app.differs(int, int) returns boolean language plpgsql immutable as 'begin return $1 <> $2; end';
+        create operator app.=== (function = app.same, leftarg = int, rightarg = int, negator = operator(app.<<>>));
+        create operator app.<<>> (function = app.differs, leftarg = int, rightarg = int, negator = operator(app.===))`,
+    ),
+    change:
+      "create or replace function app.same(int, int) returns boolean language plpgsql immutable as 'begin return true; end'",
+    client: list,
+  },
+  {
+    title: 'the dictionary of the words that an accepted policy compares',
+    schema: `create text search dictionary app.lower (template = pg_catalog.simple, accept = true);
+      create text search configuration app.words (copy = pg_catalog.simple);
+      alter text search configuration app.words alter mapping for uint with app.lower;
+      drop policy own on app.notes;
+      create policy own on app.notes for select to client
+        using (to_tsvector('app.words', body) = to_tsvector('app.words', 'of 1'))`,
+    change: 'alter text search dictionary app.lower (accept = false)',
+    client: 'table app.notes',
+  },
+  {
+    title: 'the action of a foreign key that deletes as was accepted',
+    schema: `create table app.lines (tenant_id int not null, note_id int constraint note references app.notes);
+      insert into app.lines values (2, 1); ${guarded('app.lines', 'tenant_id::numeric = app.t() + 0.0')}`,
+    change: `alter table app.lines drop constraint note;
+      alter table app.lines add constraint note foreign key (note_id) references app.notes on delete cascade`,
+    client: 'delete from app.notes',
   },
 ];
 
