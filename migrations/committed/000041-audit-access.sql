@@ -1,5 +1,5 @@
---! Previous: sha1:dc132ba584da9bd8669ada0eeb740a8722b7f327
---! Hash: sha1:48eea8d00d3255631d647c0e66e10ef8ee4abb1f
+--! Previous: sha1:830fd151155fc4d2440c52f9f05b9c8b6397423b
+--! Hash: sha1:4d960f9124376f22680ffc45f627d7a9286bda1a
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

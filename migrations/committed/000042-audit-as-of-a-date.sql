@@ -1,5 +1,5 @@
---! Previous: sha1:48eea8d00d3255631d647c0e66e10ef8ee4abb1f
---! Hash: sha1:a76a72d4dc8d7dc054fe173c37234a9f4e807d6a
+--! Previous: sha1:4d960f9124376f22680ffc45f627d7a9286bda1a
+--! Hash: sha1:d0c829a5afdedd6096cddc866b94bdd9567fdfd6
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

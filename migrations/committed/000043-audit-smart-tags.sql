@@ -1,5 +1,5 @@
---! Previous: sha1:a76a72d4dc8d7dc054fe173c37234a9f4e807d6a
---! Hash: sha1:227eeff990aa4d3b4c18113c93ef9b1fe2e650ab
+--! Previous: sha1:d0c829a5afdedd6096cddc866b94bdd9567fdfd6
+--! Hash: sha1:25b5f76b073aabd8e89033d508a376ddb6dfb0f4
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:227eeff990aa4d3b4c18113c93ef9b1fe2e650ab
---! Hash: sha1:65d347713808c190239c8274e16fddd68bb6b662
+--! Previous: sha1:25b5f76b073aabd8e89033d508a376ddb6dfb0f4
+--! Hash: sha1:bce37c12b482ed5e4d7ea75ceb233808dbe43887
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

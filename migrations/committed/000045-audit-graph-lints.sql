@@ -1,5 +1,5 @@
---! Previous: sha1:65d347713808c190239c8274e16fddd68bb6b662
---! Hash: sha1:4417c19e4065f47061eb9b0221d803388c062a3d
+--! Previous: sha1:bce37c12b482ed5e4d7ea75ceb233808dbe43887
+--! Hash: sha1:96b0a4c8b643b3bae33fa5fba403cac7d1dd92f3
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:4417c19e4065f47061eb9b0221d803388c062a3d
---! Hash: sha1:6fd7f502e2ae93f65b85e4e32eb6bd7b215259da
+--! Previous: sha1:96b0a4c8b643b3bae33fa5fba403cac7d1dd92f3
+--! Hash: sha1:2e0a8a5dfdd33ae85cbffb496fc616da3ecd7b00
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

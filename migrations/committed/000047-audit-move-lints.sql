@@ -1,5 +1,5 @@
---! Previous: sha1:6fd7f502e2ae93f65b85e4e32eb6bd7b215259da
---! Hash: sha1:bd65333b54b05a5a166c17470aed4fba2c80b4d3
+--! Previous: sha1:2e0a8a5dfdd33ae85cbffb496fc616da3ecd7b00
+--! Hash: sha1:af893856bb1b2e32f747936116f5c73af247bfe2
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:bd65333b54b05a5a166c17470aed4fba2c80b4d3
---! Hash: sha1:a2abf01234747af2a29eb7cf18c16e14156b8982
+--! Previous: sha1:af893856bb1b2e32f747936116f5c73af247bfe2
+--! Hash: sha1:911bd0da1cf441b4037834216b35c270b22219d6
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

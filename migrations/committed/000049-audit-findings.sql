@@ -1,5 +1,5 @@
---! Previous: sha1:a2abf01234747af2a29eb7cf18c16e14156b8982
---! Hash: sha1:67db96eb9cfcfd4415da28f45512a11c51e3c905
+--! Previous: sha1:911bd0da1cf441b4037834216b35c270b22219d6
+--! Hash: sha1:0d0c7be8394aa0eb05785c3dd3c7466d801c68c0
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

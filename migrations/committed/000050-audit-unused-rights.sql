@@ -1,5 +1,5 @@
---! Previous: sha1:67db96eb9cfcfd4415da28f45512a11c51e3c905
---! Hash: sha1:2896112c58ca0e3f6b9869e225f46512b5fe18ac
+--! Previous: sha1:0d0c7be8394aa0eb05785c3dd3c7466d801c68c0
+--! Hash: sha1:43a462ed340948d42a8674468e2d43266dc2beca
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

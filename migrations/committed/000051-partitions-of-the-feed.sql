@@ -1,5 +1,5 @@
---! Previous: sha1:2896112c58ca0e3f6b9869e225f46512b5fe18ac
---! Hash: sha1:82a904b2c04fc61a2cedcaca4475d141aa19b109
+--! Previous: sha1:43a462ed340948d42a8674468e2d43266dc2beca
+--! Hash: sha1:3d4d59238bbd0779302eade5c956cfebe926663f
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:82a904b2c04fc61a2cedcaca4475d141aa19b109
---! Hash: sha1:5c6ae09b006b8e0209745fa9dc58bfe658f46400
+--! Previous: sha1:3d4d59238bbd0779302eade5c956cfebe926663f
+--! Hash: sha1:c988c44fa038cca60de36c0fbdf45cf49e4281e8
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:5c6ae09b006b8e0209745fa9dc58bfe658f46400
---! Hash: sha1:f9920f4c6cba2afe8373eddda0e9ec282475d92c
+--! Previous: sha1:c988c44fa038cca60de36c0fbdf45cf49e4281e8
+--! Hash: sha1:83f6d95ab37d011b40657c552395800e28950355
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
