@@ -1,5 +1,5 @@
 --! Previous: sha1:1e3e78d03e8a42b9768ef94a76fcac91e959284b
---! Hash: sha1:d9b656f5c8780a79a75eb5ed07ee3aaf4d0074ef
+--! Hash: sha1:e7a6e3caaa36d2fa15fa3ed82cbac6506b331b96
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -128,7 +128,8 @@ create function audit.judged(object text, who text) returns table (classid oid, 
           select trim(leading '.' from w) as word, bool_or(w ^@ '.' or not body.is_pinned) as is_name
           from regexp_split_to_table(
             regexp_replace(
-              concat(body.text, ' ', body.proconfig), case when body.is_obscure then '[''{,$]|' else '' end || '\.(\s*--[^\n]*\n|\s*/\*[^*]*\*/)*\s*', ' .', 'g'),
+              concat(body.text, ' ', body.proconfig),
+              case when body.is_obscure then '[''{,$]|' else '' end || '\.(\s*--[^\n]*\n|\s*/\*[^*]*\*/)*\s*', ' .', 'g'),
             '[^a-z0-9_.]+') as w
           group by 1
         ),
@@ -157,10 +158,9 @@ create function audit.judged(object text, who text) returns table (classid oid, 
         from object o left join changed c on c.word = o.word
         union all
         select o.classid, o.oid, a.attnum, 0
-        from object o
-        join pg_attribute a on a.attrelid = o.oid and a.attnum > 0 and not a.attisdropped
-        join word w on w.word = lower(a.attname::text collate "C")
+        from object o join pg_attribute a on a.attrelid = o.oid and a.attnum > 0 and not a.attisdropped
         where o.classid = 'pg_class'::regclass
+          and (lower(a.attname::text collate "C") in (select word from word) or a.attname !~ '^[A-Za-z0-9_]+$')
         union all
         -- Those of other types are reached from these.
         select 'pg_operator'::regclass, o.oid, 0, 0
@@ -268,6 +268,15 @@ create function audit.judged(object text, who text) returns table (classid oid, 
       union all
       select 'pg_constraint'::regclass, oid, 0, 0, j.acting
       from pg_constraint where j.classid = 'pg_class'::regclass and conrelid = j.objid and contype = 'c' and j.objsubid = any (conkey)
+      union all
+      -- A trigger's function names columns of its table.
+      select 'pg_class'::regclass, t.tgrelid, a.attnum, 0, j.acting
+      from pg_trigger t
+      join pg_proc p on p.oid = t.tgfoid
+      cross join regexp_split_to_table(lower(p.prosrc collate "C"), '[^a-z0-9_]+') as word
+      join pg_attribute a on a.attrelid = t.tgrelid and a.attnum > 0 and not a.attisdropped
+        and (lower(a.attname::text collate "C") = word or a.attname !~ '^[A-Za-z0-9_]+$')
+      where j.classid = 'pg_trigger'::regclass and t.oid = j.objid
       union all
       -- An operator may be evaluated by its negator or its commutator.
       select 'pg_operator'::regclass, x.oid, 0, 0, j.acting
@@ -389,11 +398,10 @@ create function audit.hash_of(object text, who text) returns text
       and a.attrelid in (
         select j.objid from judged j where j.classid = 'pg_class'::regclass
         union
-        select t.typrelid from judged j join pg_type t on t.oid = j.objid where j.classid = 'pg_type'::regclass
-        union
-        select t.tgrelid from judged j join pg_trigger t on t.oid = j.objid where j.classid = 'pg_trigger'::regclass)
+        select t.typrelid from judged j join pg_type t on t.oid = j.objid where j.classid = 'pg_type'::regclass)
       and (
-        (select relkind = 'c' from pg_class where oid = a.attrelid)
+        a.attname !~ '^[A-Za-z0-9_]+$'
+        or (select relkind = 'c' from pg_class where oid = a.attrelid)
         or array[lower(a.attname::text collate "C"), 'natural'] && (
           select array_agg(distinct word)
           from judged j

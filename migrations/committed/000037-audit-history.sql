@@ -1,5 +1,5 @@
---! Previous: sha1:d9b656f5c8780a79a75eb5ed07ee3aaf4d0074ef
---! Hash: sha1:e46e70aeca28fd5e4fb210a877e7bb70a2ccc728
+--! Previous: sha1:e7a6e3caaa36d2fa15fa3ed82cbac6506b331b96
+--! Hash: sha1:31cf31d183950a6abc68bd819a831cc43ae6cad4
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

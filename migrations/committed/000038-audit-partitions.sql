@@ -1,5 +1,5 @@
---! Previous: sha1:e46e70aeca28fd5e4fb210a877e7bb70a2ccc728
---! Hash: sha1:20ac03d38010f3eecedc456aaf159cd0d36add75
+--! Previous: sha1:31cf31d183950a6abc68bd819a831cc43ae6cad4
+--! Hash: sha1:3bf690c3b157ee3f7191029443d2ab7ffba29f4b
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

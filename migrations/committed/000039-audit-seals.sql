@@ -1,5 +1,5 @@
---! Previous: sha1:20ac03d38010f3eecedc456aaf159cd0d36add75
---! Hash: sha1:e5eb7612533842d1d5fb9dd282979b697cdfc656
+--! Previous: sha1:3bf690c3b157ee3f7191029443d2ab7ffba29f4b
+--! Hash: sha1:d384d38f8d668948a70068cf2a57c8d3ae6c484c
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

@@ -1,5 +1,5 @@
---! Previous: sha1:e5eb7612533842d1d5fb9dd282979b697cdfc656
---! Hash: sha1:830fd151155fc4d2440c52f9f05b9c8b6397423b
+--! Previous: sha1:d384d38f8d668948a70068cf2a57c8d3ae6c484c
+--! Hash: sha1:a7aefb13deedda8d7c684b047ba7c741c5f96bf8
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

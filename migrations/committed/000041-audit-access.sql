@@ -1,5 +1,5 @@
---! Previous: sha1:830fd151155fc4d2440c52f9f05b9c8b6397423b
---! Hash: sha1:4d960f9124376f22680ffc45f627d7a9286bda1a
+--! Previous: sha1:a7aefb13deedda8d7c684b047ba7c741c5f96bf8
+--! Hash: sha1:291e4c4d5a4b8b774aff848ded5603be553ab239
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

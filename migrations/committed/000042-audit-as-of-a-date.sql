@@ -1,5 +1,5 @@
---! Previous: sha1:4d960f9124376f22680ffc45f627d7a9286bda1a
---! Hash: sha1:d0c829a5afdedd6096cddc866b94bdd9567fdfd6
+--! Previous: sha1:291e4c4d5a4b8b774aff848ded5603be553ab239
+--! Hash: sha1:37715fa20856018754ddcfd8be96c8b1d925a7f3
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:d0c829a5afdedd6096cddc866b94bdd9567fdfd6
---! Hash: sha1:25b5f76b073aabd8e89033d508a376ddb6dfb0f4
+--! Previous: sha1:37715fa20856018754ddcfd8be96c8b1d925a7f3
+--! Hash: sha1:5f8889c537f21c51d928cc9f4d700772ba215d84
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:25b5f76b073aabd8e89033d508a376ddb6dfb0f4
---! Hash: sha1:bce37c12b482ed5e4d7ea75ceb233808dbe43887
+--! Previous: sha1:5f8889c537f21c51d928cc9f4d700772ba215d84
+--! Hash: sha1:88196b422d13c87e99e451a52108dbf5d5b8a57a
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:bce37c12b482ed5e4d7ea75ceb233808dbe43887
---! Hash: sha1:96b0a4c8b643b3bae33fa5fba403cac7d1dd92f3
+--! Previous: sha1:88196b422d13c87e99e451a52108dbf5d5b8a57a
+--! Hash: sha1:fedcfab3db326c008fad2145e938d8dc5219d1b3
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:96b0a4c8b643b3bae33fa5fba403cac7d1dd92f3
---! Hash: sha1:2e0a8a5dfdd33ae85cbffb496fc616da3ecd7b00
+--! Previous: sha1:fedcfab3db326c008fad2145e938d8dc5219d1b3
+--! Hash: sha1:c701eb5b4df283499e0e003a454eb976682f0202
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

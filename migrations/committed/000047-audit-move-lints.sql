@@ -1,5 +1,5 @@
---! Previous: sha1:2e0a8a5dfdd33ae85cbffb496fc616da3ecd7b00
---! Hash: sha1:af893856bb1b2e32f747936116f5c73af247bfe2
+--! Previous: sha1:c701eb5b4df283499e0e003a454eb976682f0202
+--! Hash: sha1:c3217b09a3af79b6058194bbe8894f8557edc27b
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:af893856bb1b2e32f747936116f5c73af247bfe2
---! Hash: sha1:911bd0da1cf441b4037834216b35c270b22219d6
+--! Previous: sha1:c3217b09a3af79b6058194bbe8894f8557edc27b
+--! Hash: sha1:2530867d9450351ac0c99f86cce6d1677ce477ec
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:911bd0da1cf441b4037834216b35c270b22219d6
---! Hash: sha1:0d0c7be8394aa0eb05785c3dd3c7466d801c68c0
+--! Previous: sha1:2530867d9450351ac0c99f86cce6d1677ce477ec
+--! Hash: sha1:132c0333d9afe3b700b50b03cf7bba02e711689d
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

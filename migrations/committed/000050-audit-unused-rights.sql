@@ -1,5 +1,5 @@
---! Previous: sha1:0d0c7be8394aa0eb05785c3dd3c7466d801c68c0
---! Hash: sha1:43a462ed340948d42a8674468e2d43266dc2beca
+--! Previous: sha1:132c0333d9afe3b700b50b03cf7bba02e711689d
+--! Hash: sha1:c959ec1b23a48c01e2ad04c4a1053a94707c4de5
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:43a462ed340948d42a8674468e2d43266dc2beca
---! Hash: sha1:3d4d59238bbd0779302eade5c956cfebe926663f
+--! Previous: sha1:c959ec1b23a48c01e2ad04c4a1053a94707c4de5
+--! Hash: sha1:90d15673ba5603b8a95aca1ea116c5ae59e87edf
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:3d4d59238bbd0779302eade5c956cfebe926663f
---! Hash: sha1:c988c44fa038cca60de36c0fbdf45cf49e4281e8
+--! Previous: sha1:90d15673ba5603b8a95aca1ea116c5ae59e87edf
+--! Hash: sha1:303863ec65215dc9d668efea481b4a00093d8e83
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

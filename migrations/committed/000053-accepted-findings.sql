@@ -1,5 +1,5 @@
---! Previous: sha1:c988c44fa038cca60de36c0fbdf45cf49e4281e8
---! Hash: sha1:83f6d95ab37d011b40657c552395800e28950355
+--! Previous: sha1:303863ec65215dc9d668efea481b4a00093d8e83
+--! Hash: sha1:482d7407d7f082f400350b44bae9c07c58006124
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

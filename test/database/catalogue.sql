@@ -1204,7 +1204,7 @@ grant select on audit.graph_lints to graph_auditor;
 
 CREATE OR REPLACE FUNCTION audit.guard_partition(partition regclass) -- 3bfe300efbf2
 
-CREATE OR REPLACE FUNCTION audit.hash_of(object text, who text) -- d4698b8aeab3
+CREATE OR REPLACE FUNCTION audit.hash_of(object text, who text) -- dcbe486610c7
 grant execute on function audit.hash_of(text,text) to graph_admin;
 
 CREATE OR REPLACE FUNCTION audit.holds(principal audit.principals, relation regclass, value jsonb, expression text) -- d797b560e096
@@ -1236,7 +1236,7 @@ grant execute on function audit.is_always_true(text) to graph_auditor;
 CREATE OR REPLACE FUNCTION audit.is_as_shipped(function text, body text) -- d4d1864535bc
 grant execute on function audit.is_as_shipped(text,text) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.judged(object text, who text) -- ccdb1cbfdae2
+CREATE OR REPLACE FUNCTION audit.judged(object text, who text) -- ac1086f051db
 grant execute on function audit.judged(text,text) to graph_admin;
 
 CREATE OR REPLACE FUNCTION audit.known_readers(relation regclass, value jsonb, role text) -- 5daebf73d0b4

@@ -452,6 +452,16 @@ const changes: readonly Refuted[] = [
     client: write,
   },
   {
+    title: 'the names of columns with other characters that an accepted function reads',
+    schema: lists(
+      'exists (select from app.drafts d where d.id = n.id and d."its owner" = app.t())',
+      '',
+      `${drafts}; alter table app.drafts rename owner to "its owner"; alter table app.drafts rename reader to "its reader"`,
+    ),
+    change: swapped('app.drafts', '"its owner"', '"its reader"'),
+    client: list,
+  },
+  {
     title: 'the words that an accepted function compares',
     schema: lists(
       "to_tsvector('app.words', n.body) = to_tsvector('app.words', 'of 1')",
