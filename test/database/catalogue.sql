@@ -1302,7 +1302,7 @@ CREATE OR REPLACE FUNCTION audit.record(relation regclass, subject_id name DEFAU
 CREATE OR REPLACE FUNCTION audit.record_read(relation text, share double precision) -- b905e52dc101
 alter function audit.record_read(text,double precision) owner to graph_helper;
 
-CREATE OR REPLACE FUNCTION audit.record_reads(relation regclass, share double precision DEFAULT 1) -- e2acc42a0afc
+CREATE OR REPLACE FUNCTION audit.record_reads(relation regclass, share double precision DEFAULT 1) -- 03800a2a54ac
 grant execute on function audit.record_reads(regclass,double precision) to graph_admin;
 
 CREATE OR REPLACE FUNCTION audit.record_row() -- d04c493d9624
