@@ -403,28 +403,6 @@ const changes: readonly Refuted[] = [
     client: 'select app.unmark()',
   },
   {
-    title: 'the first value of an aggregate that an accepted function uses',
-    schema: lists(
-      'n.tenant_id = (select app.largest(tenant_id) from unnest(array[1]) as tenant_id)',
-      '',
-      'create aggregate app.largest(int) (sfunc = int4larger, stype = int)',
-    ),
-    change: "create or replace aggregate app.largest(int) (sfunc = int4larger, stype = int, initcond = '2')",
-    client: list,
-  },
-  {
-    title: 'the attributes of a type that an accepted function uses',
-    schema: lists('n.tenant_id = ((1, 2)::app.pair).mine', '', 'create type app.pair as (mine int, other int)'),
-    change: 'alter type app.pair rename attribute mine to old; alter type app.pair rename attribute other to mine',
-    client: list,
-  },
-  {
-    title: 'the names of columns that an accepted function reads',
-    schema: lists('exists (select from app.drafts d where d.id = n.id and d.owner = app.t())', '', drafts),
-    change: swapped('app.drafts', 'owner', 'reader'),
-    client: list,
-  },
-  {
     title: 'the names of columns that a function yields to an accepted one',
     schema: lists(
       'exists (select from app.drafts() d where d.id = n.id and d.owner = app.t())',
@@ -459,16 +437,6 @@ const changes: readonly Refuted[] = [
       `${drafts}; alter table app.drafts rename owner to "its owner"; alter table app.drafts rename reader to "its reader"`,
     ),
     change: swapped('app.drafts', '"its owner"', '"its reader"'),
-    client: list,
-  },
-  {
-    title: 'the words that an accepted function compares',
-    schema: lists(
-      "to_tsvector('app.words', n.body) = to_tsvector('app.words', 'of 1')",
-      '',
-      'create text search configuration app.words (copy = pg_catalog.simple)',
-    ),
-    change: 'alter text search configuration app.words drop mapping for uint',
     client: list,
   },
   {
@@ -519,14 +487,6 @@ const changes: readonly Refuted[] = [
         using (to_tsvector('app.words', body) = to_tsvector('app.words', 'of 1'))`,
     change: 'alter text search dictionary app.lower (accept = false)',
     client: 'table app.notes',
-  },
-  {
-    title: 'the action of a foreign key that deletes as was accepted',
-    schema: `create table app.lines (tenant_id int not null, note_id int constraint note references app.notes);
-      insert into app.lines values (2, 1); ${guarded('app.lines', 'tenant_id::numeric = app.t() + 0.0')}`,
-    change: `alter table app.lines drop constraint note;
-      alter table app.lines add constraint note foreign key (note_id) references app.notes on delete cascade`,
-    client: 'delete from app.notes',
   },
 ];
 

@@ -117,18 +117,6 @@ export const lastChanges: readonly Refuted[] = [
       alter table app.lines add constraint note foreign key (note_id) references app.notes on delete cascade`,
   },
   {
-    title: 'the names of tables that an accepted function reads',
-    schema: accepted(
-      'select d.body from app.drafts d',
-      `create table app.drafts (tenant_id int, body text);
-       create table app.letters (tenant_id int, body text);
-       insert into app.letters values (2, 'of 2')`,
-    ),
-    client: mine,
-    change: `alter table app.drafts rename to old;
-      alter table app.letters rename to drafts`,
-  },
-  {
     title: 'the words that the policy of an accepted table leaves out',
     schema: `create text search configuration app.words (copy = pg_catalog.simple);
       drop policy own on app.notes;
