@@ -1,5 +1,5 @@
 --! Previous: sha1:2484a9ad72e1d09a00aef6e2f58662e147753108
---! Hash: sha1:12068d1071e8c59cea4b78ed359096984b3c70dd
+--! Hash: sha1:337919628c9496d275d8d61bf256d58c59914237
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
@@ -218,7 +218,7 @@ create function feed.record_updates() returns trigger
   begin
     -- Runs as graph_helper because no client role has a right to write the feed.
     if not app_hidden.has_row_trigger(tg_relid, 'follow_row')
-      or current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+      or coalesce(current_setting('recording.backfill', true), '') <> '' and app_hidden.is_backfill(root)
     then
       return null;
     end if;
@@ -261,7 +261,7 @@ create function feed.record_row() returns trigger
     if tg_op = 'UPDATE' then
       -- Followed before it became a partition.
       if tg_name <> 'follow_row' and root <> tg_relid
-        or current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+        or coalesce(current_setting('recording.backfill', true), '') <> '' and app_hidden.is_backfill(root)
       then
         return null;
       end if;

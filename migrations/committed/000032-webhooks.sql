@@ -1,5 +1,5 @@
---! Previous: sha1:12068d1071e8c59cea4b78ed359096984b3c70dd
---! Hash: sha1:86adbd491f01b032084f180a91a60dcceec7d2b7
+--! Previous: sha1:337919628c9496d275d8d61bf256d58c59914237
+--! Hash: sha1:efbf7c9def1ad677a4f10c0262be7a5a27c1f520
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

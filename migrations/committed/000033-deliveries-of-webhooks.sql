@@ -1,5 +1,5 @@
---! Previous: sha1:86adbd491f01b032084f180a91a60dcceec7d2b7
---! Hash: sha1:f3d2f9c8a57e4a4fdcf3f9d001e6b72e7f63be0c
+--! Previous: sha1:efbf7c9def1ad677a4f10c0262be7a5a27c1f520
+--! Hash: sha1:d5849b1cdcfaea3675c8d396193daed1c84a1c61
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:f3d2f9c8a57e4a4fdcf3f9d001e6b72e7f63be0c
---! Hash: sha1:e73c11acae88d7f42cd7b6746a7777294bdc5288
+--! Previous: sha1:d5849b1cdcfaea3675c8d396193daed1c84a1c61
+--! Hash: sha1:2dbe6bacbb9c6c6807a0a7950c29b9cbcffed9b7
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:e73c11acae88d7f42cd7b6746a7777294bdc5288
---! Hash: sha1:1e3e78d03e8a42b9768ef94a76fcac91e959284b
+--! Previous: sha1:2dbe6bacbb9c6c6807a0a7950c29b9cbcffed9b7
+--! Hash: sha1:99d340675556e0cf007c233c304708492c6df6c3
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:1e3e78d03e8a42b9768ef94a76fcac91e959284b
---! Hash: sha1:e7a6e3caaa36d2fa15fa3ed82cbac6506b331b96
+--! Previous: sha1:99d340675556e0cf007c233c304708492c6df6c3
+--! Hash: sha1:b6b67b599871547a9a9ab4f9f667701fb35fb427
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

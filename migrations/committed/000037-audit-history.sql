@@ -1,5 +1,5 @@
---! Previous: sha1:e7a6e3caaa36d2fa15fa3ed82cbac6506b331b96
---! Hash: sha1:31cf31d183950a6abc68bd819a831cc43ae6cad4
+--! Previous: sha1:b6b67b599871547a9a9ab4f9f667701fb35fb427
+--! Hash: sha1:54f27d81b93b14d65a37e46fa8d1cf81b97b8572
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -284,7 +284,7 @@ create function audit.record_updates() returns trigger
   begin
     -- Runs as graph_helper because nobody may write the history by hand.
     if not app_hidden.has_row_trigger(tg_relid, 'audit_row')
-      or current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+      or coalesce(current_setting('recording.backfill', true), '') <> '' and app_hidden.is_backfill(root)
     then
       return null;
     end if;
@@ -325,7 +325,7 @@ create function audit.record_row() returns trigger
   begin
     -- Runs as graph_helper because nobody may write the history by hand.
     if tg_name <> 'audit_row' and root <> tg_relid
-      or tg_op = 'UPDATE' and current_setting('recording.backfill', true) <> '' and app_hidden.is_backfill(root)
+      or tg_op = 'UPDATE' and coalesce(current_setting('recording.backfill', true), '') <> '' and app_hidden.is_backfill(root)
     then
       -- It was recorded before it became a partition, or is backfilled.
       return null;

@@ -1,5 +1,5 @@
---! Previous: sha1:31cf31d183950a6abc68bd819a831cc43ae6cad4
---! Hash: sha1:3bf690c3b157ee3f7191029443d2ab7ffba29f4b
+--! Previous: sha1:54f27d81b93b14d65a37e46fa8d1cf81b97b8572
+--! Hash: sha1:bc7db38a3adcaf0f7afbdeaff7eec1fc47ea8674
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:3bf690c3b157ee3f7191029443d2ab7ffba29f4b
---! Hash: sha1:d384d38f8d668948a70068cf2a57c8d3ae6c484c
+--! Previous: sha1:bc7db38a3adcaf0f7afbdeaff7eec1fc47ea8674
+--! Hash: sha1:cb5d4a61e3989899159140492af86145f3d94b63
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

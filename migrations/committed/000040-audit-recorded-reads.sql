@@ -1,5 +1,5 @@
---! Previous: sha1:d384d38f8d668948a70068cf2a57c8d3ae6c484c
---! Hash: sha1:a7aefb13deedda8d7c684b047ba7c741c5f96bf8
+--! Previous: sha1:cb5d4a61e3989899159140492af86145f3d94b63
+--! Hash: sha1:4c6be6857697743a6f87c1ef20bc4225a992d229
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:a7aefb13deedda8d7c684b047ba7c741c5f96bf8
---! Hash: sha1:291e4c4d5a4b8b774aff848ded5603be553ab239
+--! Previous: sha1:4c6be6857697743a6f87c1ef20bc4225a992d229
+--! Hash: sha1:efb00497d31621e1faf6cf7e0caf4674b9efc651
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:291e4c4d5a4b8b774aff848ded5603be553ab239
---! Hash: sha1:37715fa20856018754ddcfd8be96c8b1d925a7f3
+--! Previous: sha1:efb00497d31621e1faf6cf7e0caf4674b9efc651
+--! Hash: sha1:81544ab649805c401a9d23e7b6c5d22a5496d7ad
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:37715fa20856018754ddcfd8be96c8b1d925a7f3
---! Hash: sha1:5f8889c537f21c51d928cc9f4d700772ba215d84
+--! Previous: sha1:81544ab649805c401a9d23e7b6c5d22a5496d7ad
+--! Hash: sha1:201ef0e70ca63b07a2d1fdefda5c97601fb3b454
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

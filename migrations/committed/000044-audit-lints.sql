@@ -1,5 +1,5 @@
---! Previous: sha1:5f8889c537f21c51d928cc9f4d700772ba215d84
---! Hash: sha1:88196b422d13c87e99e451a52108dbf5d5b8a57a
+--! Previous: sha1:201ef0e70ca63b07a2d1fdefda5c97601fb3b454
+--! Hash: sha1:243c6afc92b7390fb72d28e20340ea6a067004f1
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

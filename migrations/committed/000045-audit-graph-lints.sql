@@ -1,5 +1,5 @@
---! Previous: sha1:88196b422d13c87e99e451a52108dbf5d5b8a57a
---! Hash: sha1:fedcfab3db326c008fad2145e938d8dc5219d1b3
+--! Previous: sha1:243c6afc92b7390fb72d28e20340ea6a067004f1
+--! Hash: sha1:f7187e0d42b5e5d54a1e36f1fb29891e1d28dcc9
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:fedcfab3db326c008fad2145e938d8dc5219d1b3
---! Hash: sha1:c701eb5b4df283499e0e003a454eb976682f0202
+--! Previous: sha1:f7187e0d42b5e5d54a1e36f1fb29891e1d28dcc9
+--! Hash: sha1:f38a76f3f46c02c13c92dbf6c4fb117604a63d2d
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:c701eb5b4df283499e0e003a454eb976682f0202
---! Hash: sha1:c3217b09a3af79b6058194bbe8894f8557edc27b
+--! Previous: sha1:f38a76f3f46c02c13c92dbf6c4fb117604a63d2d
+--! Hash: sha1:8a73e5901ea31ab40103c1eb405e839b67eb0994
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:c3217b09a3af79b6058194bbe8894f8557edc27b
---! Hash: sha1:2530867d9450351ac0c99f86cce6d1677ce477ec
+--! Previous: sha1:8a73e5901ea31ab40103c1eb405e839b67eb0994
+--! Hash: sha1:9f8b353e9c68bdc382769f9c1dd81519ab9c49f5
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:2530867d9450351ac0c99f86cce6d1677ce477ec
---! Hash: sha1:132c0333d9afe3b700b50b03cf7bba02e711689d
+--! Previous: sha1:9f8b353e9c68bdc382769f9c1dd81519ab9c49f5
+--! Hash: sha1:cf4bed25983a9dd8dac2c043d12b604598cde2b1
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

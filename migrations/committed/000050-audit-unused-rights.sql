@@ -1,5 +1,5 @@
---! Previous: sha1:132c0333d9afe3b700b50b03cf7bba02e711689d
---! Hash: sha1:c959ec1b23a48c01e2ad04c4a1053a94707c4de5
+--! Previous: sha1:cf4bed25983a9dd8dac2c043d12b604598cde2b1
+--! Hash: sha1:f17385a1048b686efab9fc63fa6195e094464e5b
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:c959ec1b23a48c01e2ad04c4a1053a94707c4de5
---! Hash: sha1:90d15673ba5603b8a95aca1ea116c5ae59e87edf
+--! Previous: sha1:f17385a1048b686efab9fc63fa6195e094464e5b
+--! Hash: sha1:61094a06723804e02d93f6764f55d76e86d0176f
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

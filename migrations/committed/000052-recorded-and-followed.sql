@@ -1,5 +1,5 @@
---! Previous: sha1:90d15673ba5603b8a95aca1ea116c5ae59e87edf
---! Hash: sha1:303863ec65215dc9d668efea481b4a00093d8e83
+--! Previous: sha1:61094a06723804e02d93f6764f55d76e86d0176f
+--! Hash: sha1:04775f5cbbf533096c5f1cb82dbf60bf3b6572e6
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:303863ec65215dc9d668efea481b4a00093d8e83
---! Hash: sha1:482d7407d7f082f400350b44bae9c07c58006124
+--! Previous: sha1:04775f5cbbf533096c5f1cb82dbf60bf3b6572e6
+--! Hash: sha1:4d2bbfe5c07affb6b94183872438d9d054dae079
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

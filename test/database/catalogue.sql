@@ -1305,13 +1305,13 @@ alter function audit.record_read(text,double precision) owner to graph_helper;
 CREATE OR REPLACE FUNCTION audit.record_reads(relation regclass, share double precision DEFAULT 1) -- 03800a2a54ac
 grant execute on function audit.record_reads(regclass,double precision) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.record_row() -- d04c493d9624
+CREATE OR REPLACE FUNCTION audit.record_row() -- 58e40797d377
 alter function audit.record_row() owner to graph_helper;
 
 CREATE OR REPLACE FUNCTION audit.record_rows() -- f7394a2c91d8
 alter function audit.record_rows() owner to graph_helper;
 
-CREATE OR REPLACE FUNCTION audit.record_updates() -- 9889ca530cc9
+CREATE OR REPLACE FUNCTION audit.record_updates() -- 29524f92602c
 alter function audit.record_updates() owner to graph_helper;
 
 create view audit.recorded with (security_invoker=true) as -- 328cde8cc79f
@@ -1537,13 +1537,13 @@ grant execute on function feed."position"() to graph_admin;
 grant execute on function feed."position"() to graph_app;
 grant execute on function feed."position"() to graph_worker;
 
-CREATE OR REPLACE FUNCTION feed.record_row() -- 84266b280998
+CREATE OR REPLACE FUNCTION feed.record_row() -- 0afdc1d27b06
 alter function feed.record_row() owner to graph_helper;
 
 CREATE OR REPLACE FUNCTION feed.record_rows() -- 7ee0b3acb794
 alter function feed.record_rows() owner to graph_helper;
 
-CREATE OR REPLACE FUNCTION feed.record_updates() -- 634de3f262af
+CREATE OR REPLACE FUNCTION feed.record_updates() -- 49f4482dc62a
 alter function feed.record_updates() owner to graph_helper;
 
 CREATE OR REPLACE FUNCTION feed.retention() -- 8b3855179765
