@@ -22,7 +22,7 @@ declare module 'graphql' {
 }
 
 /** By the name of the GraphQL type that shows the table. */
-export type ConstraintsOfTypes = ReadonlyMap<string, readonly ConstraintRule[]>;
+type ConstraintsOfTypes = ReadonlyMap<string, readonly ConstraintRule[]>;
 
 /**
  * Error messages from comments of constraints and unique indexes: `extensions.constraintRules`.

@@ -23,7 +23,7 @@ declare module 'graphql' {
 }
 
 /** The name of a type, and the key of a row. */
-export type NodeId = readonly [type: string, ...key: unknown[]];
+type NodeId = readonly [type: string, ...key: unknown[]];
 
 /** The types of the columns of each type's key, without the tenant. */
 export type NodeKeys = ReadonlyMap<string, readonly PgCodec[]>;

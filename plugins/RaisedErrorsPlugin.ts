@@ -15,7 +15,7 @@ declare module 'graphql' {
 }
 
 /** By the name of the mutation. */
-export type ErrorsOfMutations = ReadonlyMap<string, readonly RaisedError[]>;
+type ErrorsOfMutations = ReadonlyMap<string, readonly RaisedError[]>;
 
 /**
  * Errors that mutations raise, for the documentation: `extensions.errorsOfMutations`.

@@ -11,7 +11,7 @@ declare module 'graphql' {
  * The origin of a type's objects: the table whose rows they are, by its name in PostgreSQL.
  * Columns of keys are without the tenant, as in a global id.
  */
-export type RowOrigin = {
+type RowOrigin = {
   readonly relation: string;
   readonly key: readonly string[];
   /** By field: the column that it shows. */

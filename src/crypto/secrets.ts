@@ -12,7 +12,7 @@ export type Secrets = ReturnType<typeof createSecrets>;
 
 export type WebhookOwner = { readonly organizationId: string; readonly webhookId: string };
 
-export type TokenOwner = { readonly organizationId: string; readonly userId: string };
+type TokenOwner = { readonly organizationId: string; readonly userId: string };
 
 /**
  * Encryption and keyed hashes by SECRET_KEY, with a subkey for each purpose.

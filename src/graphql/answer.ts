@@ -100,7 +100,7 @@ export function hasMoreRows(answer: string, max: number): boolean {
 }
 
 /** A fast upper bound: counts every possible beginning of a row, even inside texts and errors. */
-export function looksLikeMoreRows(answer: string, max: number): boolean {
+function looksLikeMoreRows(answer: string, max: number): boolean {
   let rows = 0;
   for (let at = answer.indexOf('{', 1); at !== -1 && rows <= max; at = answer.indexOf('{', at + 1)) {
     const before = answer[at - 1];

@@ -147,7 +147,7 @@ export function placesOf(body: string, shown: readonly ShownSecret[]): readonly 
  *
  * @param transaction of a token of the organization, under whose claims the webhooks and the key are read
  */
-export async function hideEndedSecrets(
+async function hideEndedSecrets(
   body: string,
   places: readonly string[],
   { transaction, keyHash, secrets, claims: { organizationId } }: Hiding,
@@ -175,17 +175,17 @@ export async function hideEndedSecrets(
     .reduce((text, { at }) => `${text.slice(0, at - 1)}null${text.slice(at + secretLength + 1)}`, body);
 }
 
-export type Hiding = {
+type Hiding = {
   readonly transaction: Transaction;
   readonly keyHash: Buffer;
   readonly secrets: Pick<Secrets, 'openWebhookSecret'>;
   readonly claims: Pick<Claims, 'organizationId'>;
 };
 
-export type Present = { readonly id: string; readonly ciphertext: Buffer };
+type Present = { readonly id: string; readonly ciphertext: Buffer };
 
 /** `whsec_` and the base64 of 24 bytes. */
-export const secretLength = 38;
+const secretLength = 38;
 
 /** Policies leave the webhooks of the organization, and the keys of the token. An answer is kept for 24 hours. */
 export const present = `

@@ -18,7 +18,7 @@ import {
 import { type Claims, oauthSettings } from '../token/settings.ts';
 import { queryOnce } from '../token/transaction.ts';
 
-export interface Replica {
+interface Replica {
   /** Connections to the replica as the authenticator. */
   readonly pool: EvictablePool;
   /** The LSN that the replica must have replayed for any query; null while it gets none. */

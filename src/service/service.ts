@@ -22,7 +22,7 @@ import { showMetrics } from './serveMetrics.ts';
 
 export type Service = Awaited<ReturnType<typeof startService>>;
 
-export type StartOptions = {
+type StartOptions = {
   /**
    * Called with the owner's URL of the embedded database before anything is built from it.
    * It is called again when the database has other migrations or was created again.

@@ -97,7 +97,7 @@ function orderFor(
   return { config: { ...config, ...keys, database, poolSize }, demo, atOnce: true };
 }
 
-export type WorkerSlotsOptions = {
+type WorkerSlotsOptions = {
   /** Starts a process that does what `runWorker` says. */
   readonly fork: () => Worker;
   /** Aborts when no worker is to be restarted or replaced any more. */
@@ -108,7 +108,7 @@ export type WorkerSlotsOptions = {
 };
 
 /** Slots for worker processes: a worker that ends is restarted with exponential backoff, 0.1 s to 10 s. */
-export class WorkerSlots {
+class WorkerSlots {
   readonly #options: WorkerSlotsOptions;
   readonly #running = new Set<RunningWorker>();
   readonly #slots: WorkerSlot[] = [];

@@ -214,7 +214,7 @@ async function brokenByBody(routine: Routine, role: string, { given, prover: { s
  * Sound: a body of one select does nothing but read, if the functions that it calls do. The formula asks of each select within it, and within the
  * views that it reads. A body that calls a function that may read is not understood, also by an operator, a cast or a view.
  */
-export function questionsOfBody(
+function questionsOfBody(
   routine: Routine,
   role: string,
   given: Given,

@@ -82,7 +82,7 @@ export function endApplicationTokens(owner: Pool, clientId: string) {
   });
 }
 
-export type FoundApplication = { organizationId: string; id: string; confidential: boolean };
+type FoundApplication = { organizationId: string; id: string; confidential: boolean };
 
 /** Locks an application, after its organization: no transaction writes it, or a reference to it, until this one ends. */
 export async function lockApplication(client: ClientBase, clientId: string): Promise<FoundApplication> {

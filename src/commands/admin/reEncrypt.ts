@@ -6,7 +6,7 @@ import { StartupError } from '../../errors/errors.ts';
 import { lockOrganizations } from '../../provisioning/organizations.ts';
 
 /** The outcome, for the external authentication tokens of users and the secrets of webhooks. */
-export type ReEncrypted = {
+type ReEncrypted = {
   /** Re-encrypted from SECRET_KEY_PREVIOUS to SECRET_KEY. */
   reEncrypted: number;
   /** Already under SECRET_KEY. */

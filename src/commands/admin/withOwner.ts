@@ -7,7 +7,7 @@ import { createPasswords, type Passwords } from '../../oauth/passwords.ts';
 import { secretKeys } from '../../service/openConnections.ts';
 
 /** The database and the keys of a command. */
-export type AdminContext = {
+type AdminContext = {
   /** Connections as the owner of the tables. */
   owner: Pool;
   ownerUrl: string;

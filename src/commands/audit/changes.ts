@@ -3,7 +3,7 @@ import { findRow, isId } from './findRow.ts';
 import { document, table } from './markdown.ts';
 import type { Answer, AuditedDatabase } from './withAuditedDatabase.ts';
 
-export type ChangesOptions = { table?: string; of?: string; by?: string; since?: string; limit: number };
+type ChangesOptions = { table?: string; of?: string; by?: string; since?: string; limit: number };
 
 /** `audit changes`: the history, the newest first. It names applications and people, who have ids in the history, by what they are called now. */
 export async function readChanges(database: AuditedDatabase, options: ChangesOptions): Promise<Answer> {

@@ -3,7 +3,7 @@ import { StartupError } from '../../errors/errors.ts';
 import type { AuditedDatabase } from './withAuditedDatabase.ts';
 
 /** A row as `audit.who_can` and its like take it: a table with its schema, and a key. */
-export type FoundRow = { readonly relation: string; readonly key: string };
+type FoundRow = { readonly relation: string; readonly key: string };
 
 /**
  * Finds the row that a person names as they know it: by its external identifier or e-mail address, in a table of `app_public` without its

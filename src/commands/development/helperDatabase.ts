@@ -68,7 +68,7 @@ export async function promoteHelper(ownerUrl: string, helperUrl: string, force: 
 }
 
 /** Runs statements about whole databases from another database of the same server. */
-export async function asRoot(ownerUrl: string, ...statements: string[]): Promise<void> {
+async function asRoot(ownerUrl: string, ...statements: string[]): Promise<void> {
   await withClient(otherDatabase(ownerUrl, 'postgres'), async (client) => {
     for (const statement of statements) await client.query(statement);
   }).catch((error: unknown) => {

@@ -9,7 +9,7 @@ import { StartupError } from '../../errors/errors.ts';
 import { namedObjects, split } from './statements.ts';
 
 /** An unsafe statement of a migration, found by squawk. */
-export type UnsafeStatement = { readonly rule: string; readonly line: number; readonly message: string };
+type UnsafeStatement = { readonly rule: string; readonly line: number; readonly message: string };
 
 /**
  * Lints a migration (`migrations/squawk.toml`): long locks, rewrites of tables, broken clients.

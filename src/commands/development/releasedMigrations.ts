@@ -6,7 +6,7 @@ import {
 } from '../../database/migrations/committedMigrations.ts';
 import { StartupError } from '../../errors/errors.ts';
 
-export type Release = { readonly version: string; readonly hash: string };
+type Release = { readonly version: string; readonly hash: string };
 
 /** The releases in `migrations/released.txt`, the oldest first: the hash of the last migration covers all before it. */
 export async function readReleases(): Promise<Release[]> {

@@ -16,7 +16,7 @@ export async function split(text: string): Promise<Statement[]> {
 }
 
 /** What a statement makes and drops; two names are equal when PostgreSQL takes them for the same object. */
-export type NamedObjects = {
+type NamedObjects = {
   /** Null when it makes nothing that has a name of its own. */
   readonly makes: string | null;
   /** Whether it leaves an object of this name as it is. */

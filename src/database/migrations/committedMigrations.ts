@@ -77,7 +77,7 @@ export function requireOrder(files: readonly CommittedMigration[]): void {
 }
 
 /** A migration that the database has run: its file's number, such as `000023.sql`, and its hash. */
-export type AppliedMigration = { readonly filename: string; readonly hash: string };
+type AppliedMigration = { readonly filename: string; readonly hash: string };
 
 /** The migrations that graphile-migrate has recorded; none if it never ran. */
 export async function readApplied(owner: ClientBase | Pool): Promise<AppliedMigration[]> {

@@ -256,7 +256,7 @@ type Asked = string | { text?: string; callback?: Callback; submit?: unknown };
  * Makes each statement of this connection a span, by OpenTelemetry's conventions for databases.
  * The span belongs to the request that waits for the statement. It has the command and its relations, never the text or a value.
  */
-export function traceStatements(client: PoolClient): void {
+function traceStatements(client: PoolClient): void {
   const query = client.query as (...values: unknown[]) => unknown;
   const traced = (...values: unknown[]) => {
     const summary = isTraced() ? summarize(textOf(values[0] as Asked)) : null;

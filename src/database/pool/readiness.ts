@@ -19,7 +19,7 @@ export type DatabaseWatch = {
   stop(): Promise<void>;
 };
 
-export type WatchOptions = {
+type WatchOptions = {
   readonly pool: EvictablePool;
   readonly login: Login;
   /** How long requests wait for a connection. */

@@ -21,7 +21,7 @@ export type OffloadSettings = {
 };
 
 /** An operation as a message to the offload thread, which prepares the document again. */
-export type OffloadedOperation = Omit<Operation, 'prepared' | 'coerced' | 'signal' | 'token'> & {
+type OffloadedOperation = Omit<Operation, 'prepared' | 'coerced' | 'signal' | 'token'> & {
   readonly id: number;
   readonly claims: Claims | null;
   /** The check of the token, which runs there. */

@@ -40,7 +40,7 @@ const notCompiled: CompilationOptions = { isEnabled: false };
  * Names the objects of an error of PostGraphile, and what to write into which comment.
  * An error of the database itself stays as it is.
  */
-export async function explainBuildError(error: unknown, preset: GraphileConfig.Preset): Promise<unknown> {
+async function explainBuildError(error: unknown, preset: GraphileConfig.Preset): Promise<unknown> {
   if (!(error instanceof Error) || explainFailure(error)) return error;
   const text = stripVTControlCharacters(error.message);
   const catalogue = await readCatalogue(preset);

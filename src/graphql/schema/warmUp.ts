@@ -55,7 +55,7 @@ export const documents: readonly (readonly [Scope, string])[] = [
   ],
 ];
 
-export function unlessRefused<T>(read: () => T): T | null {
+function unlessRefused<T>(read: () => T): T | null {
   try {
     return read();
   } catch (error) {
@@ -64,7 +64,7 @@ export function unlessRefused<T>(read: () => T): T | null {
   }
 }
 
-export const claimsWithoutRows = (scope: Scope): Claims => ({
+const claimsWithoutRows = (scope: Scope): Claims => ({
   organizationId: nil,
   applicationId: nil,
   clientId: '',

@@ -26,7 +26,7 @@ const isDomainType = (type: GraphQLNamedType): type is DomainType =>
 /** The order of explanation. It decides nothing else: other types follow, by name. */
 const order = ['User', 'Unit', 'AccessGrant', 'CardAssignment', 'Card'];
 
-export function byImportance(one: GraphQLNamedType, other: GraphQLNamedType): number {
+function byImportance(one: GraphQLNamedType, other: GraphQLNamedType): number {
   const rank = ({ name }: GraphQLNamedType) => order.indexOf(name) >>> 0;
   return rank(one) - rank(other) || one.name.localeCompare(other.name);
 }
@@ -47,7 +47,7 @@ export const isInherited = (type: GraphQLNamedType, { name }: Field) =>
   isObjectType(type) && type.getInterfaces().some((parent) => parent.name !== 'Node' && name in parent.getFields());
 
 /** Mutations of one subject. `subject` is null for those that belong to no type. */
-export type MutationGroup = { readonly subject: DomainType | null; readonly mutations: readonly Field[] };
+type MutationGroup = { readonly subject: DomainType | null; readonly mutations: readonly Field[] };
 
 /** Mutations by the type that they change, in the order of the types. */
 export function groupMutations(schema: GraphQLSchema): MutationGroup[] {
@@ -85,9 +85,9 @@ export function fieldsOf(type: GraphQLNamedType): Field[] {
 export const nodesOf = (type: GraphQLNamedType): Field | undefined =>
   type.name.endsWith('Connection') ? fieldsOf(type).find(({ name }) => name === 'nodes') : undefined;
 
-export function byVerb(one: Field, other: Field): number {
+function byVerb(one: Field, other: Field): number {
   const rank = ({ name }: Field) => verbs.findIndex((verb) => verb.test(name)) >>> 0;
   return rank(one) - rank(other) || one.name.localeCompare(other.name);
 }
 
-export const verbs = [/Create$/, /Update$/, /(Assign|Grant)$/, /(Unassign|Revoke)$/, /(Redeliver|Secret)$/, /Delete$/];
+const verbs = [/Create$/, /Update$/, /(Assign|Grant)$/, /(Unassign|Revoke)$/, /(Redeliver|Secret)$/, /Delete$/];

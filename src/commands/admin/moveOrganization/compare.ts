@@ -5,7 +5,7 @@ import type { MovedTable } from './tables.ts';
 export type TableRows = { readonly table: string; readonly rows: number };
 
 /** A table, and the SQL of a row's hash, which is the same in both databases. */
-export type HashedTable = MovedTable & { readonly hash: string };
+type HashedTable = MovedTable & { readonly hash: string };
 
 /** A table's rows of an organization: their number, and the sum of their hashes, which is the same in any order. */
 type Summary = TableRows & { readonly checksum: string };

@@ -8,7 +8,7 @@ import { type Move, readMove } from './moves.ts';
 import { dropSource, dropSubscription, isCaughtUp, readProgress, waitForArrival } from './replication.ts';
 import { type MovedTable, readMovedTables, readSequences } from './tables.ts';
 
-export type CutOver = {
+type CutOver = {
   readonly organization: string;
   readonly tables: readonly TableRows[];
   /** How long neither cell served the organization. */

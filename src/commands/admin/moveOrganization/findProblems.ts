@@ -4,7 +4,7 @@ import type { Cell, Cells } from './cells.ts';
 import { readMove } from './moves.ts';
 import { findUnmovable, readColumns, readMovedTables, readSharedKeys } from './tables.ts';
 
-export type Wanted = Cells & {
+type Wanted = Cells & {
   /** The old cell, at the address by which the other cell reaches it. */
   readonly source: Cell;
   readonly organizationId: string;
