@@ -267,7 +267,7 @@ type Found = { relation: Relation; row: Json };
 
 /**
  * Calls a function as each principal of a role, with values of the examples, and looks for a row that an invariant hides from the caller.
- * A value of the answer tells of a row when it is no argument and no claim, and stands in no row that the caller may see.
+ * A value of the answer is from a hidden row if it is no argument and no claim, and no row that the caller may see has it.
  */
 export async function refuteCall(
   rows: ExampleRows,

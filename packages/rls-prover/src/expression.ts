@@ -366,7 +366,7 @@ export function apply(
 ): Scalar {
   // A key of JSON is hardly the reason that a proof fails: who asks for it again gets the same.
   if (!/^operator ->>? /.test(name)) env.problem.unknowns.add(`${name} in ${env.source}`);
-  // Of the same texts it may yield something else by another collation.
+  // By another collation it may yield something else for the same texts.
   const isCollated =
     args.some((argument) => env.catalogue.families.get(argument.type) === 'text') &&
     !/^operator (->>?|@>|\?) /.test(name);

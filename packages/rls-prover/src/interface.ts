@@ -92,7 +92,7 @@ export type Judgement = Goal & {
   isByPrivilege: boolean;
   /** The reason for which it was accepted without a proof. */
   accepted: string | null;
-  /** What would mend a violation, where that is known: what policies have to imply, or which right to take away. */
+  /** The mend of a violation, if it is known: the condition that policies have to imply, or the right to revoke. */
   remedy: string | null;
   /** Statements that show the violation when the examples are there: as a client, the last one reads or writes the row. */
   counterexample: readonly string[] | null;

@@ -95,7 +95,7 @@ async function solve(
   return { why, hints, remedy: remedyOf(goal, goal.role, given) };
 }
 
-/** What would make the invariant hold: to revoke a right or a role from the client, or to let its policies imply the invariant. */
+/** A change by which the invariant holds: revoke a right or a role from the client, or let its policies imply the invariant. */
 function remedyOf(
   { invariant, relation, command, role }: BoundGoal,
   actor: string,

@@ -34,7 +34,7 @@ export async function mutate(options: MutationOptions, prover: Prover): Promise<
     onProgress?.(done + 1, mutants.length, 'mutants');
     await undone(client, async () => {
       await client.query(mutant.statement);
-      // What is weakened has changed since it was accepted.
+      // A weakened relation has changed since it was accepted.
       const acceptances = new Acceptances(accepted.filter((one) => !isWeakened(one, mutant)));
       const judging = createJudging(await givenAfter(mutant), prover, acceptances);
       const byProofs: string[] = [];

@@ -233,8 +233,8 @@ export const partsOf = (printed: string): string[] =>
 export const unquoted = (printed: string): string => joined(partsOf(printed));
 
 /**
- * The names in parse trees: of functions, operators, types and relations, of fields such as `name` in `u.name`, of relations that statements
- * change, and all keys of nodes, such as `whereClause`.
+ * The names in parse trees: of functions, operators, types, relations, and fields such as `name` in `u.name`. Relations that statements
+ * change are listed by themselves, as are all keys of nodes, such as `whereClause`.
  */
 type Names = Readonly<
   Record<'calls' | 'fields' | 'operators' | 'types' | 'relations' | 'changed' | 'keys', ReadonlySet<string>>

@@ -60,7 +60,7 @@ export function questionOf(goal: BoundGoal, given: Given): Question {
   const { relation, command, role, invariant } = goal;
   const problem = new Problem();
   const formulas = actingRoles(role, catalogue).flatMap((actor) => {
-    // What an update writes is checked after the client's own expressions, which may change settings.
+    // The client's own expressions may change settings before the new row of an update is checked.
     const isAtRow = command !== 'update';
     const env = { ...createEnvironment(given, problem, actor, relation.name), isAtRow };
     const asked = { goal, invariants, env };
@@ -237,7 +237,7 @@ function byAction(
         equal(row.column(column), other.column(action.referenced[index] ?? ''), env),
       ),
     );
-  // What is not known of these rows may be another for each.
+  // An unknown value may be another one for each of these rows.
   const within = (...rows: Variable[]) => ({ ...env, variables: [...env.variables, ...rows], isAtRow: false });
   const isThere = isMember(parent, from, env);
   const others = isChain ? { ...parent, actions: parent.actions.filter((one) => one !== action) } : parent;

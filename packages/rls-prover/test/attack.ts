@@ -48,7 +48,7 @@ type Before = {
   judge: (accepted: readonly Acceptance[]) => Promise<Judgement[]>;
 };
 
-/** New violations after a change of what was accepted, none of which an open judgement is about. */
+/** New violations after an accepted object was changed, if no open judgement is about them. */
 async function brokenByChange(
   client: ClientBase,
   proving: Proving,
@@ -67,7 +67,7 @@ async function brokenByChange(
 
 /** Whether no open judgement warns of a violation: none of those that are about it, or none at all where these are not known. */
 function isMissed({ goals }: Violation, judgements: readonly Judgement[]): boolean {
-  // What is wrong with a role is about each command.
+  // A judgement of a role is about each command.
   const about = judgements.filter((one) => goals.includes(nameOf(one)) || one.command === 'be');
   return !judgements.some(isOpen) || (about.length > 0 && !about.some(isOpen));
 }

@@ -138,7 +138,7 @@ const templates: Readonly<Partial<Record<Type, readonly string[]>>> = {
     array[{uuid}, {uuid}]; array[app.u()];`),
 };
 
-/** Of each type. */
+/** Expressions of each type. */
 const general = each(`
   coalesce({T}, {T}); nullif({T}, {T}); case when {boolean} then {T} else {T} end;
   case {int} when {int} then {T} end; greatest({T}, {T}); least({T}, {T}); (select {T});
@@ -374,7 +374,7 @@ const settings = fc
       .join('; '),
   );
 
-/** What a database may have beside: names of PostgreSQL's own, and a collation that takes different texts for equal. */
+/** Further objects of a database: names like PostgreSQL's own, and a collation that takes different texts for equal. */
 const more = fc.constantFrom<readonly string[]>(
   ...[[], [], []],
   [

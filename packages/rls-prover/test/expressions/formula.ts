@@ -1,11 +1,11 @@
 /**
  * Evaluates formulas of SMT-LIB in a finite world: the rows and values that PostgreSQL has.
  *
- * Quantifiers become the elements that there are. What the world does not know, such as the result of an operator without a stated meaning,
- * is left in the formula, for a solver. It shares no code with the prover.
+ * Quantifiers become the elements that there are. The formula keeps, for a solver, what the world does not know, such as the result of an
+ * operator without a stated meaning. It shares no code with the prover.
  */
 export type Term = string | readonly Term[];
-/** What is not known is text. */
+/** A value, or the text of a formula whose value is not known. */
 export type Ground = boolean | bigint | { readonly text: string };
 
 export type World = {
