@@ -1,5 +1,5 @@
 --! Previous: sha1:fcbb6fdea3895f5b8dd8e373fc89f9d767e410c5
---! Hash: sha1:d290eb1a0fc86716e3cf60936caa7b31b03ae3ca
+--! Hash: sha1:975f32447dace265e3dd7052861b3c7d386bd4cd
 --! Message: idempotency keys
 
 -- Idempotent mutations: the answer to a request with an Idempotency-Key is kept for a day, so that the request can be sent again.
@@ -128,7 +128,7 @@ create function app_hidden.count_idempotency_key() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp
   as $$
   begin
-    -- Runs as graph_helper because nobody may change the counts by hand.
+    -- Runs as graph_helper because no client role may change the counts.
     insert into app_hidden.idempotency_usage as usage (organization_id, expires_at, slot, keys, bytes)
     values (
       new.organization_id, date_trunc('hour', new.expires_at, 'UTC') + interval '1 hour', get_byte(new.key_hash, 0) % 4,

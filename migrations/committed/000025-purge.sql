@@ -1,5 +1,5 @@
---! Previous: sha1:d290eb1a0fc86716e3cf60936caa7b31b03ae3ca
---! Hash: sha1:dd78ce78323a581c6ba248d071105d7c0f2c3abd
+--! Previous: sha1:975f32447dace265e3dd7052861b3c7d386bd4cd
+--! Hash: sha1:b4ac06aa7c433b410958b116a03d9e8bbac248dc
 --! Message: purge
 
 -- The purge: the running server deletes what has expired, in batches, whatever organization it belongs to.

@@ -1,5 +1,5 @@
---! Previous: sha1:dd78ce78323a581c6ba248d071105d7c0f2c3abd
---! Hash: sha1:69470f66136b4c8ad8a56cc88d2dfa198ef5c809
+--! Previous: sha1:b4ac06aa7c433b410958b116a03d9e8bbac248dc
+--! Hash: sha1:7810014312edfe6ff15b82325af62282f581ad86
 --! Message: syncs
 
 -- A sync brings many rows at once: it creates what is new, changes what differs and leaves the rest untouched. The rules of the table judge

@@ -1,5 +1,5 @@
---! Previous: sha1:69470f66136b4c8ad8a56cc88d2dfa198ef5c809
---! Hash: sha1:dcfb5cda2d133701e026f8b7a7b760bdef84166c
+--! Previous: sha1:7810014312edfe6ff15b82325af62282f581ad86
+--! Hash: sha1:451a7fb586d25543d54ec22bcd56a160693b6d9f
 --! Message: sync of users
 
 -- The sync of users costs little more than the statement that writes them. PostgreSQL checks the rules of the table as of any write; only

@@ -1,5 +1,5 @@
---! Previous: sha1:dcfb5cda2d133701e026f8b7a7b760bdef84166c
---! Hash: sha1:d6e877ebf64478b9decc71317abd02e8aed0c86b
+--! Previous: sha1:451a7fb586d25543d54ec22bcd56a160693b6d9f
+--! Hash: sha1:c913e2692796da5805b862d2098fc670ad18f2b0
 --! Message: sync of units
 
 -- The sync of units. Rows name their parents by external identifier, in any order: units that are there, and others of the same sync.

@@ -1,5 +1,5 @@
---! Previous: sha1:d6e877ebf64478b9decc71317abd02e8aed0c86b
---! Hash: sha1:9c6363a685b6ceaed86c09de29034cdb7886511c
+--! Previous: sha1:c913e2692796da5805b862d2098fc670ad18f2b0
+--! Hash: sha1:f9f1ec63c82eb232620326bb0ee2f625a9f161e0
 --! Message: sync of cards
 
 -- The sync of cards: badges, beacons and codes, and who has them.

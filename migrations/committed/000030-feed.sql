@@ -1,5 +1,5 @@
---! Previous: sha1:9c6363a685b6ceaed86c09de29034cdb7886511c
---! Hash: sha1:2484a9ad72e1d09a00aef6e2f58662e147753108
+--! Previous: sha1:f9f1ec63c82eb232620326bb0ee2f625a9f161e0
+--! Hash: sha1:29976f54a2e5ca34452f1295855c465016133d8c
 --! Message: feed
 
 -- The change feed: what was created, updated and deleted. A reader who goes on from where it stopped misses nothing.

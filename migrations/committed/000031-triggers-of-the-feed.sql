@@ -1,5 +1,5 @@
---! Previous: sha1:2484a9ad72e1d09a00aef6e2f58662e147753108
---! Hash: sha1:337919628c9496d275d8d61bf256d58c59914237
+--! Previous: sha1:29976f54a2e5ca34452f1295855c465016133d8c
+--! Hash: sha1:33db408ea6e761872caa9ae52b390bffeae41491
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may

@@ -1,5 +1,5 @@
---! Previous: sha1:337919628c9496d275d8d61bf256d58c59914237
---! Hash: sha1:efbf7c9def1ad677a4f10c0262be7a5a27c1f520
+--! Previous: sha1:33db408ea6e761872caa9ae52b390bffeae41491
+--! Hash: sha1:32e0cc4691b0f1bbcfc78eda9bca8e94158744de
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

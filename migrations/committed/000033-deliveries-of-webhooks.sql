@@ -1,5 +1,5 @@
---! Previous: sha1:efbf7c9def1ad677a4f10c0262be7a5a27c1f520
---! Hash: sha1:d5849b1cdcfaea3675c8d396193daed1c84a1c61
+--! Previous: sha1:32e0cc4691b0f1bbcfc78eda9bca8e94158744de
+--! Hash: sha1:1cfcd785e48f24afd511a92c3fa39ee88e54cc27
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

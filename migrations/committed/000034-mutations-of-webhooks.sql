@@ -1,5 +1,5 @@
---! Previous: sha1:d5849b1cdcfaea3675c8d396193daed1c84a1c61
---! Hash: sha1:2dbe6bacbb9c6c6807a0a7950c29b9cbcffed9b7
+--! Previous: sha1:1cfcd785e48f24afd511a92c3fa39ee88e54cc27
+--! Hash: sha1:b6b0b34ae49a06ee9d11155ab163cbb49dac33af
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

@@ -1,5 +1,5 @@
---! Previous: sha1:2dbe6bacbb9c6c6807a0a7950c29b9cbcffed9b7
---! Hash: sha1:99d340675556e0cf007c233c304708492c6df6c3
+--! Previous: sha1:b6b0b34ae49a06ee9d11155ab163cbb49dac33af
+--! Hash: sha1:b439a867314ed53d0e8a719ee1b18a2d886a43ec
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:99d340675556e0cf007c233c304708492c6df6c3
---! Hash: sha1:b6b67b599871547a9a9ab4f9f667701fb35fb427
+--! Previous: sha1:b439a867314ed53d0e8a719ee1b18a2d886a43ec
+--! Hash: sha1:b8a37a6da0a6bf2bc1d3c4a163f747928f4e0a37
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:b6b67b599871547a9a9ab4f9f667701fb35fb427
---! Hash: sha1:54f27d81b93b14d65a37e46fa8d1cf81b97b8572
+--! Previous: sha1:b8a37a6da0a6bf2bc1d3c4a163f747928f4e0a37
+--! Hash: sha1:0aca0ad2f9bbfd6077dd9a8d54d6fd0e0aafcdac
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.
@@ -244,7 +244,7 @@ create function audit.record_rows() returns trigger
       end if;
     end if;
     known = audit.columns_of(root, tg_argv[0], tg_argv[1], tg_argv[2]);
-    -- Runs as graph_helper because nobody may write the history by hand. `offset 0` makes each value once, not for each mention.
+    -- Runs as graph_helper because no client role may write the history. `offset 0` makes each value once, not for each mention.
     insert into audit.changes (organization_id, subject_id, relation, row_id, command, columns, before, after)
     select
       coalesce((value ->> 'organization_id')::uuid, own.id, no.id),
@@ -282,7 +282,7 @@ create function audit.record_updates() returns trigger
     known audit.recorded_columns;
     is_paired boolean = (select count(*) from before) = (select count(*) from after);
   begin
-    -- Runs as graph_helper because nobody may write the history by hand.
+    -- Runs as graph_helper because no client role may write the history.
     if not app_hidden.has_row_trigger(tg_relid, 'audit_row')
       or coalesce(current_setting('recording.backfill', true), '') <> '' and app_hidden.is_backfill(root)
     then
@@ -323,7 +323,7 @@ create function audit.record_row() returns trigger
     old_value jsonb;
     new_value jsonb;
   begin
-    -- Runs as graph_helper because nobody may write the history by hand.
+    -- Runs as graph_helper because no client role may write the history.
     if tg_name <> 'audit_row' and root <> tg_relid
       or tg_op = 'UPDATE' and coalesce(current_setting('recording.backfill', true), '') <> '' and app_hidden.is_backfill(root)
     then
@@ -346,7 +346,7 @@ create function audit.erase_person() returns trigger
   language plpgsql volatile security definer set search_path = pg_catalog, pg_temp set row_security = on
   as $$
   begin
-    -- Runs as graph_helper because nobody may change the history by hand.
+    -- Runs as graph_helper because no client role may change the history.
     update audit.changes
     set before = null, after = null, salt = null, commitment = sha256(convert_to(concat(salt, e'\n', before, e'\n', after), 'UTF8'))
     where subject_id = old.id and organization_id = old.organization_id and (before is not null or after is not null);

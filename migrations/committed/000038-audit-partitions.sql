@@ -1,5 +1,5 @@
---! Previous: sha1:54f27d81b93b14d65a37e46fa8d1cf81b97b8572
---! Hash: sha1:bc7db38a3adcaf0f7afbdeaff7eec1fc47ea8674
+--! Previous: sha1:0aca0ad2f9bbfd6077dd9a8d54d6fd0e0aafcdac
+--! Hash: sha1:01e08b43dc6171abc1bb4b08212633e74b04fdf0
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,11 +1,11 @@
---! Previous: sha1:bc7db38a3adcaf0f7afbdeaff7eec1fc47ea8674
---! Hash: sha1:cb5d4a61e3989899159140492af86145f3d94b63
+--! Previous: sha1:01e08b43dc6171abc1bb4b08212633e74b04fdf0
+--! Hash: sha1:97f62954264221cba6a6fde7dfc32101602a2dd4
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.
 -- Keep that elsewhere: `npm run -s audit -- verify --head …` then finds what was changed since, also by the owner with triggers off.
 --
--- The owner seals, an auditor verifies, and nobody may change or delete a seal.
+-- The owner seals, an auditor verifies, and no role may change or delete a seal.
 
 create table audit.seals (
   number bigint not null,

@@ -1,5 +1,5 @@
---! Previous: sha1:cb5d4a61e3989899159140492af86145f3d94b63
---! Hash: sha1:4c6be6857697743a6f87c1ef20bc4225a992d229
+--! Previous: sha1:97f62954264221cba6a6fde7dfc32101602a2dd4
+--! Hash: sha1:c777a5dc81d150ba2ff4c320e2fa533aa7479dbf
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and
@@ -22,7 +22,7 @@ create function audit.record_read(relation text, share float8) returns boolean
       -- The service asks the primary then.
       raise exception 'reading % is recorded, which a replica cannot', relation using errcode = 'STALE';
     end if;
-    -- Runs as graph_helper because nobody may write the history by hand. Before it is known whose a client is, there is no organization.
+    -- Runs as graph_helper because no client role may write the history. Before it is known whose a client is, there is no organization.
     organization_id = coalesce(nullif(current_setting('graph.organization_id', true), ''), '00000000-0000-0000-0000-000000000000');
     insert into audit.changes (organization_id, subject_id, relation, row_id, command, columns, after)
     values (organization_id, organization_id, relation, organization_id::text, 'select', '{}', jsonb_build_object('share', share));
@@ -67,7 +67,7 @@ create function audit.record_reads(relation regclass, share float8 default 1) re
       execute format('grant execute on function audit.record_read(text, float8) to %s', readers);
       insert into audit.accepted (kind, object, who, reason) values (
         'definer', 'audit.record_read(text, double precision)', readers,
-        'Policies call it with the rights of who reads, and nobody may write the history by hand. It says who asked, as the settings have it.');
+        'Policies call it with the rights of who reads, and no client role may write the history. It says who asked, as the settings have it.');
     end if;
     -- A policy that is true for any row changes nothing of what was accepted.
     update audit.accepted a set hash = audit.hash_of(a.object, a.who)

@@ -1,5 +1,5 @@
---! Previous: sha1:4c6be6857697743a6f87c1ef20bc4225a992d229
---! Hash: sha1:efb00497d31621e1faf6cf7e0caf4674b9efc651
+--! Previous: sha1:c777a5dc81d150ba2ff4c320e2fa533aa7479dbf
+--! Hash: sha1:f0d192c771c34ffcb91727d9e5ea61eaa7bd768c
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

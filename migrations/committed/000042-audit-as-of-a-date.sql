@@ -1,5 +1,5 @@
---! Previous: sha1:efb00497d31621e1faf6cf7e0caf4674b9efc651
---! Hash: sha1:81544ab649805c401a9d23e7b6c5d22a5496d7ad
+--! Previous: sha1:f0d192c771c34ffcb91727d9e5ea61eaa7bd768c
+--! Hash: sha1:e4ada6fd4dcbe979e1ccd3494fa93782f11f4520
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

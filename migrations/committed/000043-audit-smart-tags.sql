@@ -1,5 +1,5 @@
---! Previous: sha1:81544ab649805c401a9d23e7b6c5d22a5496d7ad
---! Hash: sha1:201ef0e70ca63b07a2d1fdefda5c97601fb3b454
+--! Previous: sha1:e4ada6fd4dcbe979e1ccd3494fa93782f11f4520
+--! Hash: sha1:87780c63e64ecf9b98368abed9aa416915a57179
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

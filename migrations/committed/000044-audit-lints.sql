@@ -1,5 +1,5 @@
---! Previous: sha1:201ef0e70ca63b07a2d1fdefda5c97601fb3b454
---! Hash: sha1:243c6afc92b7390fb72d28e20340ea6a067004f1
+--! Previous: sha1:87780c63e64ecf9b98368abed9aa416915a57179
+--! Hash: sha1:41251d884eab371e92a8bc44a3d10bde3fe6084f
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

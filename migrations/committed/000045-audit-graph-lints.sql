@@ -1,5 +1,5 @@
---! Previous: sha1:243c6afc92b7390fb72d28e20340ea6a067004f1
---! Hash: sha1:f7187e0d42b5e5d54a1e36f1fb29891e1d28dcc9
+--! Previous: sha1:41251d884eab371e92a8bc44a3d10bde3fe6084f
+--! Hash: sha1:09b6b334f53b5897d327d3e00f011f46f165919e
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

@@ -1,5 +1,5 @@
---! Previous: sha1:f7187e0d42b5e5d54a1e36f1fb29891e1d28dcc9
---! Hash: sha1:f38a76f3f46c02c13c92dbf6c4fb117604a63d2d
+--! Previous: sha1:09b6b334f53b5897d327d3e00f011f46f165919e
+--! Hash: sha1:5280197ae9612a3a5b202bc589ee81b26ef1b6d1
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

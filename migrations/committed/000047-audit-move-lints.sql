@@ -1,5 +1,5 @@
---! Previous: sha1:f38a76f3f46c02c13c92dbf6c4fb117604a63d2d
---! Hash: sha1:8a73e5901ea31ab40103c1eb405e839b67eb0994
+--! Previous: sha1:5280197ae9612a3a5b202bc589ee81b26ef1b6d1
+--! Hash: sha1:db7ee6b34a8d09c429f3d4b8f80fef25590b1b55
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

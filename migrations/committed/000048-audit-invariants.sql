@@ -1,5 +1,5 @@
---! Previous: sha1:8a73e5901ea31ab40103c1eb405e839b67eb0994
---! Hash: sha1:9f8b353e9c68bdc382769f9c1dd81519ab9c49f5
+--! Previous: sha1:db7ee6b34a8d09c429f3d4b8f80fef25590b1b55
+--! Hash: sha1:cab28f49aa8d7d53f8cebdf123907f35445cf03d
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

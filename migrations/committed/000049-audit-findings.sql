@@ -1,5 +1,5 @@
---! Previous: sha1:9f8b353e9c68bdc382769f9c1dd81519ab9c49f5
---! Hash: sha1:cf4bed25983a9dd8dac2c043d12b604598cde2b1
+--! Previous: sha1:cab28f49aa8d7d53f8cebdf123907f35445cf03d
+--! Hash: sha1:306c199a8ad0217fe14876b04a95fc082f03d51a
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:cf4bed25983a9dd8dac2c043d12b604598cde2b1
---! Hash: sha1:f17385a1048b686efab9fc63fa6195e094464e5b
+--! Previous: sha1:306c199a8ad0217fe14876b04a95fc082f03d51a
+--! Hash: sha1:ed8f91c3ec32232b968b60b47474ab1e481770e7
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

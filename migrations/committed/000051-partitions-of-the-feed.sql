@@ -1,5 +1,5 @@
---! Previous: sha1:f17385a1048b686efab9fc63fa6195e094464e5b
---! Hash: sha1:61094a06723804e02d93f6764f55d76e86d0176f
+--! Previous: sha1:ed8f91c3ec32232b968b60b47474ab1e481770e7
+--! Hash: sha1:352f50ccec9d613fac6ca54c132c44726dc341d7
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:61094a06723804e02d93f6764f55d76e86d0176f
---! Hash: sha1:04775f5cbbf533096c5f1cb82dbf60bf3b6572e6
+--! Previous: sha1:352f50ccec9d613fac6ca54c132c44726dc341d7
+--! Hash: sha1:1ba84821620a1c7e13e72ec2d8b98db860da0ef0
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

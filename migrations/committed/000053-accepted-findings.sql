@@ -1,5 +1,5 @@
---! Previous: sha1:04775f5cbbf533096c5f1cb82dbf60bf3b6572e6
---! Hash: sha1:4d2bbfe5c07affb6b94183872438d9d054dae079
+--! Previous: sha1:1ba84821620a1c7e13e72ec2d8b98db860da0ef0
+--! Hash: sha1:6dc3c2b50f118f448fd4dc36daeee1416ee557fc
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next
@@ -11,10 +11,10 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'oauth.verify_access_token(bytea)', 'graph_oauth', 'Finds out whose a token is; until then there is no organization that a policy could ask for.'),
   ('definer', 'oauth.purge_tokens(integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
   ('definer', 'oauth.purge_rows(text, integer)', 'graph_admin, graph_oauth', 'Deletes what has expired in every organization; a policy on graph_purger bounds it to that.'),
-  ('definer', 'audit.record_rows()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
-  ('definer', 'audit.record_row()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
-  ('definer', 'audit.record_updates()', 'nobody', 'The triggers of recorded tables call it, and nobody may write the history by hand.'),
-  ('definer', 'audit.erase_person()', 'nobody', 'A trigger of app_public.users calls it, and nobody may change the history by hand.'),
+  ('definer', 'audit.record_rows()', 'nobody', 'The triggers of recorded tables call it, and no client role may write the history.'),
+  ('definer', 'audit.record_row()', 'nobody', 'The triggers of recorded tables call it, and no client role may write the history.'),
+  ('definer', 'audit.record_updates()', 'nobody', 'The triggers of recorded tables call it, and no client role may write the history.'),
+  ('definer', 'audit.erase_person()', 'nobody', 'A trigger of app_public.users calls it, and no client role may change the history.'),
   ('definer', 'oauth.purge_changes(integer)', 'graph_admin, graph_oauth', 'Makes and drops partitions of the history, which only its owner may; those alone of which all is older than audit.retention.'),
   ('definer', 'oauth.partition_state()', 'graph_admin, graph_auditor, graph_oauth', 'Counts what is in default partitions, which only the owner may read by name, and shows no row.'),
   ('definer', 'app_hidden.require_access_token(bytea)', 'graph_app, graph_basic, graph_user', 'Who presents a token proves it; nobody who holds one may look at tokens.'),
@@ -25,10 +25,10 @@ insert into audit.accepted (kind, object, who, reason) values
   ('definer', 'app_hidden.units_delete_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.units_insert_ancestors()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
   ('definer', 'app_hidden.units_move_subtrees()', 'nobody', 'A trigger of app_public.units calls it, and no other role may write ancestors.'),
-  ('definer', 'app_hidden.count_idempotency_key()', 'nobody', 'The trigger of app_hidden.idempotency_keys calls it, and nobody may change the counts by hand.'),
-  ('definer', 'feed.record_rows()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
-  ('definer', 'feed.record_row()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
-  ('definer', 'feed.record_updates()', 'nobody', 'The triggers of followed tables call it, and nobody may write the feed by hand.'),
+  ('definer', 'app_hidden.count_idempotency_key()', 'nobody', 'The trigger of app_hidden.idempotency_keys calls it, and no client role may change the counts.'),
+  ('definer', 'feed.record_rows()', 'nobody', 'The triggers of followed tables call it, and no client role may write the feed.'),
+  ('definer', 'feed.record_row()', 'nobody', 'The triggers of followed tables call it, and no client role may write the feed.'),
+  ('definer', 'feed.record_updates()', 'nobody', 'The triggers of followed tables call it, and no client role may write the feed.'),
   ('definer', 'feed.changed_since(uuid[], xid8[], bigint[])', 'graph_oauth', 'Says of organizations that the service serves whether they have changes, and nothing of these.'),
   ('definer', 'feed.rotate_partitions()', 'graph_admin, graph_oauth', 'Makes and drops partitions of the feed, which only its owner may.'),
   ('definer', 'audit.record_read(text, double precision)', 'nobody', 'Policies of audit.record_reads call it, and there is none.'),

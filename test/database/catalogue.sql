@@ -46,7 +46,7 @@ grant execute on function app_hidden.claim_idempotency_key(bytea) to graph_app;
 grant execute on function app_hidden.claim_idempotency_key(bytea) to graph_basic;
 grant execute on function app_hidden.claim_idempotency_key(bytea) to graph_user;
 
-CREATE OR REPLACE FUNCTION app_hidden.count_idempotency_key() -- 7af71951dfae
+CREATE OR REPLACE FUNCTION app_hidden.count_idempotency_key() -- 3866a31d3be1
 alter function app_hidden.count_idempotency_key() owner to graph_helper;
 
 CREATE OR REPLACE FUNCTION app_hidden.count_row() -- 9ffae6beda88
@@ -1175,7 +1175,7 @@ CREATE OR REPLACE FUNCTION audit.create_partitions() -- 58e536dd17f7
 CREATE OR REPLACE FUNCTION audit.entry_of(known audit.recorded_columns, old_value jsonb, new_value jsonb) -- eef99d8d10a7
 grant execute on function audit.entry_of(audit.recorded_columns,jsonb,jsonb) to graph_helper;
 
-CREATE OR REPLACE FUNCTION audit.erase_person() -- 3c6f10d60f55
+CREATE OR REPLACE FUNCTION audit.erase_person() -- 15dc1931e788
 alter function audit.erase_person() owner to graph_helper;
 
 CREATE OR REPLACE FUNCTION audit.explain_access(principal text, relation regclass, key text) -- 31bbfa9e9aa5
@@ -1299,19 +1299,19 @@ grant execute on function audit.rebuild(timestamp with time zone,uuid) to graph_
 
 CREATE OR REPLACE FUNCTION audit.record(relation regclass, subject_id name DEFAULT NULL::name, row_id name DEFAULT NULL::name, secrets name[] DEFAULT NULL::name[], derived name[] DEFAULT NULL::name[]) -- 2c85fef058a7
 
-CREATE OR REPLACE FUNCTION audit.record_read(relation text, share double precision) -- b905e52dc101
+CREATE OR REPLACE FUNCTION audit.record_read(relation text, share double precision) -- 9302f10529ed
 alter function audit.record_read(text,double precision) owner to graph_helper;
 
-CREATE OR REPLACE FUNCTION audit.record_reads(relation regclass, share double precision DEFAULT 1) -- 03800a2a54ac
+CREATE OR REPLACE FUNCTION audit.record_reads(relation regclass, share double precision DEFAULT 1) -- 497e9a7aee33
 grant execute on function audit.record_reads(regclass,double precision) to graph_admin;
 
-CREATE OR REPLACE FUNCTION audit.record_row() -- 58e40797d377
+CREATE OR REPLACE FUNCTION audit.record_row() -- 485da5fe45e4
 alter function audit.record_row() owner to graph_helper;
 
-CREATE OR REPLACE FUNCTION audit.record_rows() -- f7394a2c91d8
+CREATE OR REPLACE FUNCTION audit.record_rows() -- 77873bb63d14
 alter function audit.record_rows() owner to graph_helper;
 
-CREATE OR REPLACE FUNCTION audit.record_updates() -- 29524f92602c
+CREATE OR REPLACE FUNCTION audit.record_updates() -- 138cd88d4320
 alter function audit.record_updates() owner to graph_helper;
 
 create view audit.recorded with (security_invoker=true) as -- 328cde8cc79f
