@@ -8,7 +8,7 @@ import type { Config } from '../config.ts';
 import { DatabaseUnavailable } from '../database/pool/unavailable.ts';
 import { chooseEncoding } from '../http/compression.ts';
 import { requestIdOf } from '../http/middleware.ts';
-import { createBodyReader, untilClosed, weighJson } from '../http/requestBody.ts';
+import { createBodyReader, free, untilClosed, weighJson } from '../http/requestBody.ts';
 import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
 import { traced } from '../observability/traced.ts';
 import type { ReplicaQueries } from '../replica/watchReplica.ts';
@@ -83,7 +83,9 @@ export function createEndpoint(options: EndpointOptions) {
       signal: untilClosed(response),
     };
     const work = (token: AccessToken | null) => execute(received, token);
-    const answered = await withBearerToken(received.bearer, verifyToken, received, work, wasUnavailable);
+    const answered = await withBearerToken(received.bearer, verifyToken, received, work, wasUnavailable).finally(() =>
+      free(body),
+    );
     if (!answered) return;
     Object.assign(received.fields, answered.fields);
     await send(request, response, answered);
