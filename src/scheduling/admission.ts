@@ -273,8 +273,8 @@ const flowName = (path: readonly string[]) => path.join(' ');
 
 /** The burst for each permit, in milliseconds: how late another flow may get its share. */
 const burstMs = 50;
-/** Beginning a whole burst in one tick would make the tick long, and an overload would be noticed late. */
-const maxBegunPerTick = 4;
+/** A new connection waits a tick for each one before it. A long tick would also hide that an overload begins. */
+const maxBegunPerTick = 2;
 /** CoDel's target delay. */
 const targetMs = 5;
 /** How many may wait while a flow is probed for the end of its overload. */
