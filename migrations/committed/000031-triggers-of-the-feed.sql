@@ -1,5 +1,5 @@
 --! Previous: sha1:29976f54a2e5ca34452f1295855c465016133d8c
---! Hash: sha1:33db408ea6e761872caa9ae52b390bffeae41491
+--! Hash: sha1:5a1e3f1da34f92d03cf0190dd16a5ca901d872e4
 --! Message: triggers of the feed
 
 -- What writes the change feed: feed.follow gives a table its triggers. They run with the rights of graph_helper, since no client role may
@@ -296,6 +296,9 @@ create function feed.follow(followed regclass, shown regclass default null, igno
     known text = (
       select convert_from(decode(split_part(encode(t.tgargs, 'escape'), '\000', 1), 'escape'), 'UTF8') from pg_trigger t
       where t.tgrelid = root and t.tgname = 'follow_insert');
+    condition text = (
+      select (regexp_match(pg_get_triggerdef(t.oid), ' WHEN (\(.*\)) EXECUTE '))[1] from pg_trigger t
+      where t.tgrelid = root and t.tgfoid = 'feed.record_row'::regproc and t.tgparentid = 0);
     -- Another table may have the name that this one had.
     shown_by regclass = coalesce(follow.shown, (select c.oid from pg_class c where c.oid = to_regclass(known) and c.relkind = 'v'), root);
     ignored_columns name[] = array_remove(
@@ -382,12 +385,12 @@ create function feed.follow(followed regclass, shown regclass default null, igno
     else
       execute format(
         'create or replace trigger follow_update after update on %s
-           for each row when (old.* *<> new.*) execute function feed.record_row(%s)', root, arguments);
+           for each row when %s execute function feed.record_row(%s)', root, coalesce(condition, '(old.* *<> new.*)'), arguments);
     end if;
   end
   $$;
 comment on function feed.follow(regclass, regclass, name[]) is
-  'Adds what changes in a table to the feed; of a partition that is its parent. Again: what is not given stays. `shown` is the view by which its rows are in the graph, if it is not the table itself; a change of '
+  'Adds what changes in a table to the feed; of a partition that is its parent. Again: what is not given stays, and the condition of the trigger. `shown` is the view by which its rows are in the graph, if it is not the table itself; a change of '
   '`ignored` columns alone is none, nor is one of `updated_at` or of generated columns.';
 
 create function feed.followed() returns setof text

@@ -1,5 +1,5 @@
---! Previous: sha1:33db408ea6e761872caa9ae52b390bffeae41491
---! Hash: sha1:32e0cc4691b0f1bbcfc78eda9bca8e94158744de
+--! Previous: sha1:5a1e3f1da34f92d03cf0190dd16a5ca901d872e4
+--! Hash: sha1:63eb968e901e9bc6f73c4c3ac3a5daef09dd85b4
 --! Message: webhooks
 
 -- Webhooks follow the change feed, and the service sends the changes. Each has a cursor of its own, so that a write costs nothing more.

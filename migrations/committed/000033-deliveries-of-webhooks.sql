@@ -1,5 +1,5 @@
---! Previous: sha1:32e0cc4691b0f1bbcfc78eda9bca8e94158744de
---! Hash: sha1:1cfcd785e48f24afd511a92c3fa39ee88e54cc27
+--! Previous: sha1:63eb968e901e9bc6f73c4c3ac3a5daef09dd85b4
+--! Hash: sha1:befb9bdd7b543f11e8b2789e963755ac7c668b4c
 --! Message: deliveries of webhooks
 
 -- A delivery is a change on its way to a webhook. It names the change, which is in feed.changes as long as the delivery is here.

@@ -1,5 +1,5 @@
---! Previous: sha1:1cfcd785e48f24afd511a92c3fa39ee88e54cc27
---! Hash: sha1:b6b0b34ae49a06ee9d11155ab163cbb49dac33af
+--! Previous: sha1:befb9bdd7b543f11e8b2789e963755ac7c668b4c
+--! Hash: sha1:81091d14a150a8f74732346a8790ce817761097d
 --! Message: mutations of webhooks
 
 -- The mutations of webhooks: an application creates, changes and deletes those of its organization, at most 20.

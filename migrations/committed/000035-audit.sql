@@ -1,5 +1,5 @@
---! Previous: sha1:b6b0b34ae49a06ee9d11155ab163cbb49dac33af
---! Hash: sha1:b439a867314ed53d0e8a719ee1b18a2d886a43ec
+--! Previous: sha1:81091d14a150a8f74732346a8790ce817761097d
+--! Hash: sha1:8773ad257d7104058d4f72dda6aad2d47a6d6c68
 --! Message: audit
 
 -- Who may do what, for database administrators: an answer is a select, and shows no secret.

@@ -1,5 +1,5 @@
---! Previous: sha1:b439a867314ed53d0e8a719ee1b18a2d886a43ec
---! Hash: sha1:b8a37a6da0a6bf2bc1d3c4a163f747928f4e0a37
+--! Previous: sha1:8773ad257d7104058d4f72dda6aad2d47a6d6c68
+--! Hash: sha1:429359249d58dc663407e3c99492699686778e69
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service

@@ -1,5 +1,5 @@
---! Previous: sha1:b8a37a6da0a6bf2bc1d3c4a163f747928f4e0a37
---! Hash: sha1:0aca0ad2f9bbfd6077dd9a8d54d6fd0e0aafcdac
+--! Previous: sha1:429359249d58dc663407e3c99492699686778e69
+--! Hash: sha1:af41dcd723fe5a44a4b1af698494390bdfcc6911
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:0aca0ad2f9bbfd6077dd9a8d54d6fd0e0aafcdac
---! Hash: sha1:01e08b43dc6171abc1bb4b08212633e74b04fdf0
+--! Previous: sha1:af41dcd723fe5a44a4b1af698494390bdfcc6911
+--! Hash: sha1:e8033773dc0de7e753618760c567a46333f0c24b
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

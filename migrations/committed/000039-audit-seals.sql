@@ -1,5 +1,5 @@
---! Previous: sha1:01e08b43dc6171abc1bb4b08212633e74b04fdf0
---! Hash: sha1:97f62954264221cba6a6fde7dfc32101602a2dd4
+--! Previous: sha1:e8033773dc0de7e753618760c567a46333f0c24b
+--! Hash: sha1:59294a682b3d4bf5ba10fdb02c768dc2d07504e5
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

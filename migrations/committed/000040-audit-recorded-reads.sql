@@ -1,5 +1,5 @@
---! Previous: sha1:97f62954264221cba6a6fde7dfc32101602a2dd4
---! Hash: sha1:c777a5dc81d150ba2ff4c320e2fa533aa7479dbf
+--! Previous: sha1:59294a682b3d4bf5ba10fdb02c768dc2d07504e5
+--! Hash: sha1:7de8920ad0ea6009e4d0166da99c376ac12fadd2
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

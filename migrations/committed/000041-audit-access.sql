@@ -1,5 +1,5 @@
---! Previous: sha1:c777a5dc81d150ba2ff4c320e2fa533aa7479dbf
---! Hash: sha1:f0d192c771c34ffcb91727d9e5ea61eaa7bd768c
+--! Previous: sha1:7de8920ad0ea6009e4d0166da99c376ac12fadd2
+--! Hash: sha1:87cf28845a8d061c176df352d4a0850fe5f8bcab
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

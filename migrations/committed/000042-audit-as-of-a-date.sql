@@ -1,5 +1,5 @@
---! Previous: sha1:f0d192c771c34ffcb91727d9e5ea61eaa7bd768c
---! Hash: sha1:e4ada6fd4dcbe979e1ccd3494fa93782f11f4520
+--! Previous: sha1:87cf28845a8d061c176df352d4a0850fe5f8bcab
+--! Hash: sha1:86f56532b46d35ed5ba4d4acd49247b216c2fb64
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

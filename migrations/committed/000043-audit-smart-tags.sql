@@ -1,5 +1,5 @@
---! Previous: sha1:e4ada6fd4dcbe979e1ccd3494fa93782f11f4520
---! Hash: sha1:87780c63e64ecf9b98368abed9aa416915a57179
+--! Previous: sha1:86f56532b46d35ed5ba4d4acd49247b216c2fb64
+--! Hash: sha1:522b38ec1d2f8d67d59154f6e6ba3db91d8bf798
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

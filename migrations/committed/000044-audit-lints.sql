@@ -1,5 +1,5 @@
---! Previous: sha1:87780c63e64ecf9b98368abed9aa416915a57179
---! Hash: sha1:41251d884eab371e92a8bc44a3d10bde3fe6084f
+--! Previous: sha1:522b38ec1d2f8d67d59154f6e6ba3db91d8bf798
+--! Hash: sha1:a6256e9e66cb71e2368d636e16887f10f0eab68b
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

@@ -1,5 +1,5 @@
---! Previous: sha1:41251d884eab371e92a8bc44a3d10bde3fe6084f
---! Hash: sha1:09b6b334f53b5897d327d3e00f011f46f165919e
+--! Previous: sha1:a6256e9e66cb71e2368d636e16887f10f0eab68b
+--! Hash: sha1:5888296b46dbd2f27a388fe0ee9e709119c75294
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

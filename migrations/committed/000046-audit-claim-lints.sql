@@ -1,5 +1,5 @@
---! Previous: sha1:09b6b334f53b5897d327d3e00f011f46f165919e
---! Hash: sha1:5280197ae9612a3a5b202bc589ee81b26ef1b6d1
+--! Previous: sha1:5888296b46dbd2f27a388fe0ee9e709119c75294
+--! Hash: sha1:1c4cec925bdc890094be263cbd1999ec0cfb2c45
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:5280197ae9612a3a5b202bc589ee81b26ef1b6d1
---! Hash: sha1:db7ee6b34a8d09c429f3d4b8f80fef25590b1b55
+--! Previous: sha1:1c4cec925bdc890094be263cbd1999ec0cfb2c45
+--! Hash: sha1:aa14be19af78ca3e2cd936753caf2216b5d84165
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:db7ee6b34a8d09c429f3d4b8f80fef25590b1b55
---! Hash: sha1:cab28f49aa8d7d53f8cebdf123907f35445cf03d
+--! Previous: sha1:aa14be19af78ca3e2cd936753caf2216b5d84165
+--! Hash: sha1:83ee9d97efaa9c9c372a66d8ea88e0504c770041
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

@@ -1,5 +1,5 @@
---! Previous: sha1:cab28f49aa8d7d53f8cebdf123907f35445cf03d
---! Hash: sha1:306c199a8ad0217fe14876b04a95fc082f03d51a
+--! Previous: sha1:83ee9d97efaa9c9c372a66d8ea88e0504c770041
+--! Hash: sha1:762154bd21fbbdfbff87bc45fc09081decd16d1e
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

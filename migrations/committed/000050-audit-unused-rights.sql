@@ -1,5 +1,5 @@
---! Previous: sha1:306c199a8ad0217fe14876b04a95fc082f03d51a
---! Hash: sha1:ed8f91c3ec32232b968b60b47474ab1e481770e7
+--! Previous: sha1:762154bd21fbbdfbff87bc45fc09081decd16d1e
+--! Hash: sha1:eef7db78c6892d4177cf3845f3757ac1d5660cc5
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

@@ -1,5 +1,5 @@
---! Previous: sha1:ed8f91c3ec32232b968b60b47474ab1e481770e7
---! Hash: sha1:352f50ccec9d613fac6ca54c132c44726dc341d7
+--! Previous: sha1:eef7db78c6892d4177cf3845f3757ac1d5660cc5
+--! Hash: sha1:26108520bd1d843112d12df932030a8a9b56e2db
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

@@ -1,5 +1,5 @@
---! Previous: sha1:352f50ccec9d613fac6ca54c132c44726dc341d7
---! Hash: sha1:1ba84821620a1c7e13e72ec2d8b98db860da0ef0
+--! Previous: sha1:26108520bd1d843112d12df932030a8a9b56e2db
+--! Hash: sha1:e40b299b2b9158423d9c7eed37d6d3445a0657d6
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.
@@ -27,6 +27,11 @@ select audit.record('app_public.webhooks', secrets => '{secret_ciphertext,previo
 
 select feed.follow('app_public.users', ignored => '{external_authentication_token_ciphertext}');
 select feed.follow('app_public.units', ignored => '{ancestor_ids}');
+-- Nor is the feed asked for each unit below one that moves.
+create or replace trigger follow_update after update on app_public.units
+  for each row when (current_user <> 'graph_helper' and old.* *<> new.*)
+  execute function feed.record_row();
+select feed.follow('app_public.units');
 select feed.follow('app_public.cards');
 select feed.follow('app_public.card_assignments');
 select feed.follow('app_hidden.unit_access', shown => 'app_public.access_grants');

@@ -1,5 +1,5 @@
---! Previous: sha1:1ba84821620a1c7e13e72ec2d8b98db860da0ef0
---! Hash: sha1:6dc3c2b50f118f448fd4dc36daeee1416ee557fc
+--! Previous: sha1:e40b299b2b9158423d9c7eed37d6d3445a0657d6
+--! Hash: sha1:44422b873a60b3a37ee9d69a924b3108c9ba5685
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -813,7 +813,7 @@ CREATE TRIGGER audit_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (
 CREATE TRIGGER follow_columns AFTER UPDATE OF ancestor_ids ON app_public.units FOR EACH STATEMENT WHEN (false) EXECUTE FUNCTION suppress_redundant_updates_trigger();
 CREATE TRIGGER follow_delete AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', '', '1', '{parent_id}', 'id');
 CREATE TRIGGER follow_insert AFTER INSERT ON app_public.units REFERENCING NEW TABLE AS affected FOR EACH STATEMENT EXECUTE FUNCTION feed.record_rows('app_public.units', '', '1', '{parent_id}', 'id');
-CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (old.* *<> new.*) EXECUTE FUNCTION feed.record_row('app_public.units', '', '1', '{parent_id}', 'id');
+CREATE TRIGGER follow_update AFTER UPDATE ON app_public.units FOR EACH ROW WHEN (CURRENT_USER <> 'graph_helper'::name AND old.* *<> new.*) EXECUTE FUNCTION feed.record_row('app_public.units', '', '1', '{parent_id}', 'id');
 CREATE TRIGGER units_100_lock_tree BEFORE INSERT OR DELETE OR UPDATE OF parent_id ON app_public.units FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_lock_tree();
 CREATE TRIGGER units_200_place BEFORE INSERT OR UPDATE OF parent_id ON app_public.units FOR EACH ROW EXECUTE FUNCTION app_hidden.units_place();
 CREATE TRIGGER units_300_delete_ancestors AFTER DELETE ON app_public.units REFERENCING OLD TABLE AS deleted FOR EACH STATEMENT EXECUTE FUNCTION app_hidden.units_delete_ancestors();
@@ -1501,7 +1501,7 @@ grant execute on function feed.due_webhooks(integer) to graph_worker;
 CREATE OR REPLACE FUNCTION feed.entries_of(given text[], ignored text[], identifying text[], old_value jsonb, new_value jsonb) -- bfb03b3ccb4a
 grant execute on function feed.entries_of(text[],text[],text[],jsonb,jsonb) to graph_helper;
 
-CREATE OR REPLACE FUNCTION feed.follow(followed regclass, shown regclass DEFAULT NULL::regclass, ignored name[] DEFAULT NULL::name[]) -- 16848f5da382
+CREATE OR REPLACE FUNCTION feed.follow(followed regclass, shown regclass DEFAULT NULL::regclass, ignored name[] DEFAULT NULL::name[]) -- e686db60678c
 
 CREATE OR REPLACE FUNCTION feed.followed() -- 28635394c165
 grant execute on function feed.followed() to graph_app;
