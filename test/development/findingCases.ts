@@ -136,12 +136,12 @@ export const findingCases: [what: string, where: string, said: RegExp, wrong: Ed
     'a table without a primary key',
     'create table app_public.doors',
     /warning: app_public\.doors has no primary key/,
-    // What is followed has one, or the migration fails.
+    // What is followed has one, or the migration fails. What is recorded names another column.
     (doors: string) =>
-      replace(
-        "select feed.follow('app_public.doors');",
-        '',
-      )(replace('constraint doors_pkey primary key', 'constraint doors_pkey unique')(doors)),
+      doors
+        .replace("select feed.follow('app_public.doors');", '')
+        .replace("audit.record('app_public.doors')", "audit.record('app_public.doors', row_id => 'id')")
+        .replace('constraint doors_pkey primary key', 'constraint doors_pkey unique'),
     add('-- Nothing more?'),
   ],
   [
