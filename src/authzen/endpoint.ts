@@ -8,7 +8,7 @@ import { isStalePlan } from '../database/driver/driver.ts';
 import { hasMoved, isMigratedMeanwhile, isRetryable, logUnavailable } from '../database/pool/unavailable.ts';
 import { hasCode } from '../errors/errors.ts';
 import { requestIdOf } from '../http/middleware.ts';
-import { createBodyReader, decodeUtf8, isJson, untilClosed, weighJson } from '../http/requestBody.ts';
+import { createBodyReader, decodeUtf8, free, isJson, untilClosed, weighJson } from '../http/requestBody.ts';
 import type { Log } from '../log.ts';
 import { fieldsOf, type RequestFields, type RequestId } from '../observability/requestFields.ts';
 import { traced } from '../observability/traced.ts';
@@ -56,7 +56,7 @@ export function createAuthzenEndpoints(options: AuthzenOptions) {
     if (request.method !== 'POST') throw new AuthzenError(405, 'Send the request by POST.', { Allow: 'POST' });
     const body = await readBody(request, response);
     await resumeQueued();
-    return evaluate({ request, response, body, signal: untilClosed(response) }, read);
+    return evaluate({ request, response, body, signal: untilClosed(response) }, read).finally(() => free(body));
   };
 
   const refuse = (error: unknown, response: ServerResponse): void => {
