@@ -70,9 +70,9 @@ type ConstraintRule = {
   readonly isUnique: boolean;
   /** Names the columns as the graph does. */
   readonly fallback: string;
-  /** Of a domain: the columns of its type, as the graph names them. */
+  /** The columns of a domain's type, as the graph names them. */
   readonly columns?: readonly string[];
-  /** Of a domain over a composite type: the OID of that type, which attributes have in the graph instead. */
+  /** The OID of the composite type that a domain is over. Attributes have that type in the graph. */
   readonly composite?: string;
 };
 

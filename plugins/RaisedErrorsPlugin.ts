@@ -99,7 +99,7 @@ const raisedIn = (text: string): RaisedError[] =>
 /** Texts in quotes may have a semicolon. */
 const raise = /\braise\s+(\w+)\s+using\b((?:'(?:[^']|'')*'|[^';])*);/gi;
 
-/** What `format` puts a value in place of: https://www.postgresql.org/docs/current/functions-string.html#FUNCTIONS-STRING-FORMAT */
+/** A place where `format` puts a value: https://www.postgresql.org/docs/current/functions-string.html#FUNCTIONS-STRING-FORMAT */
 const placeholder = /%(?:%|(?:\d+\$)?-?(?:\d+|\*(?:\d+\$)?)?[sIL])/g;
 
 const withoutComments = (text: string) => text.replace(/('(?:[^']|'')*')|--[^\n]*/g, (_, quoted) => quoted ?? '');

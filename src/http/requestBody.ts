@@ -30,7 +30,7 @@ export function createBodyReader(limit: number, options: Parameters<typeof expre
     });
 }
 
-/** Frees what nothing reads any more: V8 counts little for it, and would collect tens of megabytes late. */
+/** Frees the memory of a buffer that nothing reads any more: V8 counts little for it, and would collect tens of megabytes late. */
 export function free({ buffer, length }: Buffer): void {
   if (buffer instanceof ArrayBuffer && buffer.byteLength === length) buffer.transfer(0);
 }
@@ -55,7 +55,7 @@ export type JsonWeight = { readonly costMs: number; readonly excess: string | nu
 
 /**
  * Weighs JSON before it is parsed: counts its lists and objects, the members of objects, and the values that commas separate.
- * A member is the dearest, since V8 makes a shape for each name that it has not seen. What stands in strings does not count.
+ * A member is the dearest, since V8 makes a shape for each name that it has not seen. The characters of a string do not count.
  */
 export function weighJson(bytes: Uint8Array): JsonWeight {
   const counts = { structures: 0, members: 0, values: 1 };

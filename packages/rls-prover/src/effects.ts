@@ -41,8 +41,8 @@ const kinds =
  * Finds the side effects of a function and of all functions that it calls, by an allowlist.
  *
  * A statement that reads or changes rows does so with the rights of the role that runs it, so it is allowed. Everything else is not understood:
- * other statements, text that is run, settings, and other languages. Nor are PostgreSQL's functions that are not harmless, and names without a
- * schema that are not PostgreSQL's.
+ * other statements, text that is run, settings, other languages, PostgreSQL's functions that are not harmless, and names without a schema that
+ * are not PostgreSQL's.
  */
 export function effectsOf(routine: Routine, catalogue: Catalogue, parser: Parser): Effects {
   const known = memory.get(routine);

@@ -34,8 +34,8 @@ export async function lintMigration(sql: string, committed: readonly string[] = 
 }
 
 /**
- * Tells the statements that drop nothing but what the migration makes itself.
- * It may run twice while it is written, so it first drops them, still empty. What a committed migration has made is not empty.
+ * Finds the statements that drop only objects which the migration itself creates.
+ * It may run twice while it is written, so it first drops these, still empty. A table of a committed migration may have rows.
  */
 async function findHarmlessDrops(sql: string, committed: readonly string[]): Promise<(report: Report) => boolean> {
   const [statements, before] = await Promise.all([split(sql), Promise.all(committed.map(split))]);

@@ -15,7 +15,7 @@ export async function split(text: string): Promise<Statement[]> {
   });
 }
 
-/** What a statement makes and drops; two names are equal when PostgreSQL takes them for the same object. */
+/** The objects that a statement makes and drops. Two names are equal when PostgreSQL takes them for the same object. */
 type NamedObjects = {
   /** Null when it makes nothing that has a name of its own. */
   readonly makes: string | null;

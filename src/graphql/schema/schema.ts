@@ -155,7 +155,7 @@ async function readCatalogue(preset: GraphileConfig.Preset): Promise<Catalogue> 
   return { owners, objectNamed, named };
 }
 
-/** What `comment on` calls a relation, by `relkind`, and any other type, by `typtype`. */
+/** The words of `comment on` for a relation, by `relkind`, and for any other type, by `typtype`. */
 const kindsOfClass: Readonly<Record<string, string>> = {
   r: 'table',
   p: 'table',

@@ -92,7 +92,7 @@ tab and come back, or put a token here.</p>
 /** Where a thing is, below the first page; its name; and what it is in a sentence. */
 type SearchEntry = readonly [place: string, name: string, text: string];
 
-/** What the search finds: guides, codes of errors, limits, types and all their parts, by name or by a word of the sentence. */
+/** The entries of the search: guides, codes of errors, limits, types and all their parts, by name or by a word of the sentence. */
 function createSearchIndex({ schema, config }: Documentation): SearchEntry[] {
   const all = Object.values(schema.getTypeMap()).filter((type) => !isIntrospectionType(type));
   const [others, types] = [true, false].map((isWanted) =>

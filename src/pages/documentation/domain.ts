@@ -60,7 +60,7 @@ export function groupMutations(schema: GraphQLSchema): MutationGroup[] {
   });
 }
 
-/** What the payload returns, one row or the rows of results; else the type that the mutation's name begins with. */
+/** The type that the payload returns, in one row or in results; else the one that the mutation's name begins with. */
 function subjectOf({ name, type }: Field, types: readonly DomainType[]): DomainType | null {
   const results = fieldsOf(getNamedType(type));
   const inside = results.flatMap((field) => fieldsOf(getNamedType(field.type)));

@@ -490,7 +490,7 @@ const changes: readonly Refuted[] = [
   },
 ];
 
-/** What makes an acceptance void when it changes. */
+/** Changes that make an acceptance void. */
 export const acceptances: readonly Refuted[] = changes.map((refuted) => ({
   ...refuted,
   schema: `${callable}; ${refuted.schema}`,
