@@ -70,7 +70,7 @@ describe('a stream ends', () => {
           `select pg_terminate_backend(pid) from pg_stat_activity
            where datname = current_database() and wait_event_type = 'Lock' and pg_backend_pid() = any (pg_blocking_pids(pid))`,
         );
-        return rowCount !== null && rowCount > 0;
+        return rowCount === 1;
       });
       expect(await stream.rest()).toEqual([{ id: null, event: 'complete', data: '' }]);
     } finally {
