@@ -251,7 +251,8 @@ type Window = { readonly points: number; readonly restMs: number };
 
 type Statement = { readonly name: string; readonly text: string };
 
-const nowMs = '(extract(epoch from statement_timestamp()) * 1000)::bigint';
+// A statement may have waited for its row since it began, while another one began a window: it must see that window as running.
+const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 /** Whether the window of row `t` is running; $2 is the length of a window. */
 const isRunning = `(t.expire > ${nowMs} and t.expire <= ${nowMs} + $2::bigint)`;
 const returning = `t.points, (t.expire - ${nowMs})::float8 as "restMs"`;
@@ -260,9 +261,9 @@ const countOne: Statement = {
   name: 'throttle_count',
   text: `
     insert into oauth.throttles as t (key, points, expire) values ($1, 1, ${nowMs} + $2::bigint)
-    on conflict (key) do update set
-      points = case when ${isRunning} then t.points + 1 else 1 end,
-      expire = case when ${isRunning} then t.expire else excluded.expire end
+    on conflict (key) do update set (points, expire) = (
+      select case when running then t.points + 1 else 1 end, case when running then t.expire else excluded.expire end
+      from (select ${isRunning} as running) w)
     returning ${returning}`,
 };
 

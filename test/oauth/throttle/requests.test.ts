@@ -11,6 +11,7 @@ import {
   type OwnOauthTest,
   startOauthTest,
   type TestApplication,
+  untilWaiting,
 } from '../support.ts';
 import { expectTooMany, from, limits, newAddress, pass, times } from './support.ts';
 
@@ -120,6 +121,28 @@ describe('the requests of an address', () => {
     );
 
     expect(answers.map(({ status }) => status).sort()).toEqual([...Array(10).fill(200), ...Array(5).fill(429)]);
+  });
+
+  it('count in the window that another one began while they waited for it', async () => {
+    const address = newAddress();
+    expectTokens(await ask(address), 'app');
+    const first = await oauth.database.owner.connect();
+    await first.query('begin');
+    await first.query('select from oauth.throttles for update');
+    const waiting = ask(address);
+    // One waits for the count of the address, the other one for that of its site.
+    try {
+      await untilWaiting(oauth, 2);
+      await first.query(
+        `update oauth.throttles set points = 10, expire = extract(epoch from clock_timestamp()) * 1000 + 60000
+         where key like 'requests\\_of\\_address:%'`,
+      );
+      await first.query('commit');
+    } finally {
+      first.release(true);
+    }
+
+    expectTooMany(await waiting);
   });
 
   it('leave the description of the server and the graph alone', async () => {
