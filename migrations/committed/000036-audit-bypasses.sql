@@ -1,5 +1,5 @@
 --! Previous: sha1:8773ad257d7104058d4f72dda6aad2d47a6d6c68
---! Hash: sha1:429359249d58dc663407e3c99492699686778e69
+--! Hash: sha1:ffa3b5d610d74a3025248493d3e8ccb25d4564cd
 --! Message: audit bypasses
 
 -- Everything that escapes row-level security or the history: owners, superusers, definers, views, rules and others. Each is as this service
@@ -415,11 +415,11 @@ create function audit.hash_of(object text, who text) returns text
       pg_get_userbyid(j.acting), 'may', command, c.oid::regclass, a.attname, has_schema_privilege(j.acting, c.relnamespace, 'usage'))
     from judged j
     join pg_class c on c.oid = j.objid and c.relkind <> 'c'
-    cross join unnest(array['select', 'insert', 'update', 'delete']) as command
-    left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and command <> 'delete'
+    cross join unnest(array['select', 'insert', 'update', 'delete', 'truncate']) as command
+    left join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and command not in ('delete', 'truncate')
       and not has_table_privilege(j.acting, c.oid, command)
     where j.classid = 'pg_class'::regclass and j.objsubid = 0 and j.acting > 0
-      and (command = 'select' or j.commands & case command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 end > 0)
+      and (command = 'select' or j.commands & case command when 'insert' then 4 when 'delete' then 8 when 'update' then 16 when 'truncate' then 32 end > 0)
       and case when a.attnum is null then has_table_privilege(j.acting, c.oid, command) else has_column_privilege(j.acting, c.oid, a.attnum, command) end
     union all
     select distinct concat_ws(' ', pg_get_userbyid(j.acting), 'may call', j.objid::regprocedure)

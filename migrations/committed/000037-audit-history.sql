@@ -1,5 +1,5 @@
---! Previous: sha1:429359249d58dc663407e3c99492699686778e69
---! Hash: sha1:af41dcd723fe5a44a4b1af698494390bdfcc6911
+--! Previous: sha1:ffa3b5d610d74a3025248493d3e8ccb25d4564cd
+--! Hash: sha1:cab563493f087f7b97f871c57fb3437ab69365e7
 --! Message: audit history
 
 -- The history: each change of a tenant's row, when, by whom, and what it changed. It has no secret, and nobody rewrites it.

@@ -1,5 +1,5 @@
---! Previous: sha1:af41dcd723fe5a44a4b1af698494390bdfcc6911
---! Hash: sha1:e8033773dc0de7e753618760c567a46333f0c24b
+--! Previous: sha1:cab563493f087f7b97f871c57fb3437ab69365e7
+--! Hash: sha1:11c0d21c8402484db28c442bd6c8f69892806871
 --! Message: audit partitions
 
 -- The history in months. Dropping a partition takes a moment however much is in it; deleting its rows takes as long as writing them did.

@@ -1,5 +1,5 @@
---! Previous: sha1:e8033773dc0de7e753618760c567a46333f0c24b
---! Hash: sha1:59294a682b3d4bf5ba10fdb02c768dc2d07504e5
+--! Previous: sha1:11c0d21c8402484db28c442bd6c8f69892806871
+--! Hash: sha1:bab3c784eb43028105c3323c8925970170328bc4
 --! Message: audit seals
 
 -- A history that needs no trust in the administrator. `npm run -s audit -- seal` chains its entries by their hashes, and prints the head.

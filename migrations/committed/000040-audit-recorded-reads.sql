@@ -1,5 +1,5 @@
---! Previous: sha1:59294a682b3d4bf5ba10fdb02c768dc2d07504e5
---! Hash: sha1:7de8920ad0ea6009e4d0166da99c376ac12fadd2
+--! Previous: sha1:bab3c784eb43028105c3323c8925970170328bc4
+--! Hash: sha1:0ad564168467ead4eef4148adefe84c8ba64039b
 --! Message: audit recorded reads
 
 -- Recorded reads: the history gets an entry for each statement that reads a table, or for a sample of them. An entry says who asked, and

@@ -1,5 +1,5 @@
---! Previous: sha1:7de8920ad0ea6009e4d0166da99c376ac12fadd2
---! Hash: sha1:87cf28845a8d061c176df352d4a0850fe5f8bcab
+--! Previous: sha1:0ad564168467ead4eef4148adefe84c8ba64039b
+--! Hash: sha1:5d8109b2f23695cbabec02df039adb372b6e8c22
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction

@@ -1,5 +1,5 @@
---! Previous: sha1:87cf28845a8d061c176df352d4a0850fe5f8bcab
---! Hash: sha1:86f56532b46d35ed5ba4d4acd49247b216c2fb64
+--! Previous: sha1:5d8109b2f23695cbabec02df039adb372b6e8c22
+--! Hash: sha1:299a9691dcd1515bbc32d781c8a4cd0658098b1c
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

@@ -1,5 +1,5 @@
---! Previous: sha1:86f56532b46d35ed5ba4d4acd49247b216c2fb64
---! Hash: sha1:522b38ec1d2f8d67d59154f6e6ba3db91d8bf798
+--! Previous: sha1:299a9691dcd1515bbc32d781c8a4cd0658098b1c
+--! Hash: sha1:4cc8b6ca333302d0c85c9846edc23ef3b130a896
 --! Message: audit smart tags
 
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.

@@ -1,5 +1,5 @@
---! Previous: sha1:522b38ec1d2f8d67d59154f6e6ba3db91d8bf798
---! Hash: sha1:a6256e9e66cb71e2368d636e16887f10f0eab68b
+--! Previous: sha1:4cc8b6ca333302d0c85c9846edc23ef3b130a896
+--! Hash: sha1:3b3e3a254f92a891fac45b112f123551a696ad63
 --! Message: audit lints
 
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.

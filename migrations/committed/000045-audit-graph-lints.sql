@@ -1,5 +1,5 @@
---! Previous: sha1:a6256e9e66cb71e2368d636e16887f10f0eab68b
---! Hash: sha1:5888296b46dbd2f27a388fe0ee9e709119c75294
+--! Previous: sha1:3b3e3a254f92a891fac45b112f123551a696ad63
+--! Hash: sha1:d25a920863a5cab9b1a5c6d2b0e4adecf842c715
 --! Message: audit graph lints
 
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.

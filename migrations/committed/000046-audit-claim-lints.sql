@@ -1,5 +1,5 @@
---! Previous: sha1:5888296b46dbd2f27a388fe0ee9e709119c75294
---! Hash: sha1:1c4cec925bdc890094be263cbd1999ec0cfb2c45
+--! Previous: sha1:d25a920863a5cab9b1a5c6d2b0e4adecf842c715
+--! Hash: sha1:44c5170ccf01d3cb343df1d3b26f0c651808cb53
 --! Message: audit claim lints
 
 -- What a policy leaves open between organizations, and what lets a request pass for another.

@@ -1,5 +1,5 @@
---! Previous: sha1:1c4cec925bdc890094be263cbd1999ec0cfb2c45
---! Hash: sha1:aa14be19af78ca3e2cd936753caf2216b5d84165
+--! Previous: sha1:44c5170ccf01d3cb343df1d3b26f0c651808cb53
+--! Hash: sha1:aaf18579912a22a4d73bcd39366dc3df92760d52
 --! Message: audit move lints
 
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin

@@ -1,5 +1,5 @@
---! Previous: sha1:aa14be19af78ca3e2cd936753caf2216b5d84165
---! Hash: sha1:83ee9d97efaa9c9c372a66d8ea88e0504c770041
+--! Previous: sha1:aaf18579912a22a4d73bcd39366dc3df92760d52
+--! Hash: sha1:15b99bee88b20e5758d053589cc20c951d81357a
 --! Message: audit invariants
 
 -- What `npm run -s audit -- prove` proves. An invariant is an expression over three names: `old` is the row that is read, changed or deleted,

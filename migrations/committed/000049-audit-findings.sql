@@ -1,5 +1,5 @@
---! Previous: sha1:83ee9d97efaa9c9c372a66d8ea88e0504c770041
---! Hash: sha1:762154bd21fbbdfbff87bc45fc09081decd16d1e
+--! Previous: sha1:15b99bee88b20e5758d053589cc20c951d81357a
+--! Hash: sha1:1039314f0cb7d9247ffb3866e2be988ad1a4d05e
 --! Message: audit findings
 
 -- Findings of all kinds: what should be looked at, empty when all is well.

@@ -1,5 +1,5 @@
---! Previous: sha1:762154bd21fbbdfbff87bc45fc09081decd16d1e
---! Hash: sha1:eef7db78c6892d4177cf3845f3757ac1d5660cc5
+--! Previous: sha1:1039314f0cb7d9247ffb3866e2be988ad1a4d05e
+--! Hash: sha1:be8de0dfa7f39831b2033fd6274cd676bdcf16e0
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

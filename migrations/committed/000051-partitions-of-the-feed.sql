@@ -1,5 +1,5 @@
---! Previous: sha1:eef7db78c6892d4177cf3845f3757ac1d5660cc5
---! Hash: sha1:26108520bd1d843112d12df932030a8a9b56e2db
+--! Previous: sha1:be8de0dfa7f39831b2033fd6274cd676bdcf16e0
+--! Hash: sha1:fe11d3eaefa8d039431a290c468e9c29d9489643
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

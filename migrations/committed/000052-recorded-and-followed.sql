@@ -1,5 +1,5 @@
---! Previous: sha1:26108520bd1d843112d12df932030a8a9b56e2db
---! Hash: sha1:e40b299b2b9158423d9c7eed37d6d3445a0657d6
+--! Previous: sha1:fe11d3eaefa8d039431a290c468e9c29d9489643
+--! Hash: sha1:3f25fc2246f7b81f67f907f1274167f61d817e21
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:e40b299b2b9158423d9c7eed37d6d3445a0657d6
---! Hash: sha1:44422b873a60b3a37ee9d69a924b3108c9ba5685
+--! Previous: sha1:3f25fc2246f7b81f67f907f1274167f61d817e21
+--! Hash: sha1:9b8c6b421ced205ec39de9542c4c05ff21ccfa07
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

@@ -1204,7 +1204,7 @@ grant select on audit.graph_lints to graph_auditor;
 
 CREATE OR REPLACE FUNCTION audit.guard_partition(partition regclass) -- 3bfe300efbf2
 
-CREATE OR REPLACE FUNCTION audit.hash_of(object text, who text) -- dcbe486610c7
+CREATE OR REPLACE FUNCTION audit.hash_of(object text, who text) -- 7744e372cbc3
 grant execute on function audit.hash_of(text,text) to graph_admin;
 
 CREATE OR REPLACE FUNCTION audit.holds(principal audit.principals, relation regclass, value jsonb, expression text) -- d797b560e096

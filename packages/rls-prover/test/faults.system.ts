@@ -72,12 +72,12 @@ const ofExpressions: readonly Fault[] = [
     to: 'value.isNull',
   },
   {
-    ...{ name: 'true or null is null', file: 'logic.ts' },
+    ...{ name: 'true or null is null', file: 'formula.ts' },
     from: 'and(not(anyTrue), or(...parts.map((part) => part.isNull))));',
     to: 'or(...parts.map((part) => part.isNull)));',
   },
   {
-    ...{ name: 'no element of an array is null', file: 'values.ts' },
+    ...{ name: 'no element of an array is null', file: 'expression.ts' },
     from: 'and(hasNull, condition(nothing(type))),',
     to: "'false',",
   },

@@ -320,6 +320,14 @@ const changes: readonly Refuted[] = [
     client: list,
   },
   {
+    title: 'a right to truncate a table of which each goal is accepted',
+    schema: `create function app.is_fine(text) returns boolean language plpgsql stable
+        as $$ begin perform 1; return true; end $$;
+      create domain app.fine as text check (app.is_fine(value)); alter table app.notes alter body type app.fine`,
+    change: 'grant truncate on app.notes to client',
+    client: 'truncate app.notes',
+  },
+  {
     title: 'the right of the owner of an accepted function to call another',
     schema: `create role keeper; grant usage on schema app to keeper;
       ${lists('true')}; alter function app.list() rename to every; revoke execute on function app.every() from client;
