@@ -15,6 +15,8 @@ export type Catalogue = {
   builtins: ReadonlyMap<string, Builtin>;
   /** Types whose equality is identity, by the family within which they are compared; no text where a collation takes different texts for equal. */
   families: ReadonlyMap<string, string>;
+  /** Types whose values are compared by a collation: texts of all types, and arrays of them. */
+  collated: ReadonlySet<string>;
   /** Names of the database's operators, but of those in C on types of their own, as extensions bring them; for {@link mayBeOwn}. */
   operators: ReadonlySet<string>;
   /** The results of PostgreSQL's operators by the type on their left, `->> jsonb`. */

@@ -367,9 +367,7 @@ export function apply(
   // A key of JSON is hardly the reason that a proof fails: who asks for it again gets the same.
   if (!/^operator ->>? /.test(name)) env.problem.unknowns.add(`${name} in ${env.source}`);
   // By another collation it may yield something else for the same texts.
-  const isCollated =
-    args.some((argument) => env.catalogue.families.get(argument.type) === 'text') &&
-    !/^operator (->>?|@>|\?) /.test(name);
+  const isCollated = args.some(({ type }) => env.catalogue.collated.has(type)) && !/^operator (->>?|@>|\?) /.test(name);
   if (isCollated || !(isImmutable || env.isAtRow)) return open(name, env, type, args);
   // A number stands for another value in each type.
   const types = args.map((argument) => argument.type || '?').join(', ');

@@ -41,6 +41,7 @@ export async function readCatalogue(question: Question): Promise<Catalogue> {
     roles: byName(await read<Role>(rolesStatement)),
     builtins: byName(await read<Builtin & { name: string }>(builtinsStatement)),
     families: new Map((await read<{ type: string; family: string }>(familiesStatement)).map((t) => [t.type, t.family])),
+    collated: new Set((await read<{ type: string }>(collatedStatement)).map(({ type }) => type)),
     operators: new Set(own?.operators),
     results: new Map((await read<Result & { operator: string }>(resultsStatement)).map((one) => [one.operator, one])),
     casts: new Set(own?.casts),
@@ -181,6 +182,8 @@ const familiesStatement = `
       and (t.typcollation = 0 or not exists (select from pg_collation where not collisdeterministic))
       and t.typname in ('bool', 'uuid', 'text', 'varchar', 'name', 'int2', 'int4', 'int8', 'bytea', 'oid', 'date', 'timestamp', 'timestamptz', 'xid8', 'pg_lsn')
     or t.typtype = 'e'`;
+
+const collatedStatement = `select ${typeName('t.oid')} as type from pg_type t where t.typcollation <> 0`;
 
 /** A policy `p` in JSON. */
 const policy = `jsonb_build_object(

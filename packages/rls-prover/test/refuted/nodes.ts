@@ -299,6 +299,33 @@ export const nodes: readonly Refuted[] = [
     client,
   },
   {
+    title: 'a collation reaches any of an array in a function',
+    schema: `${caseless}
+      create function app.is_x(text, text) returns boolean language plpgsql stable as $$ begin return $2 = any ('{x}'); end $$;
+      ${shows("app.is_x(label, 'X') <> app.is_x('y', 'X')", 'label text collate app.caseless not null', labels)}`,
+    client,
+  },
+  {
+    title: 'a collation reaches the order of texts of fixed length',
+    schema: `create function app.is_less(text, char, char) returns boolean language sql immutable as $$ select $2 < $3 $$;
+      ${shows(
+        "app.is_less(label, 'a', 'B') <> app.is_less(other, 'a', 'B')",
+        'label text collate "C" not null, other text collate "und-x-icu" not null',
+        "(1, 1, 'x', 'x'), (2, 2, 'x', 'x')",
+      )}`,
+    client,
+  },
+  {
+    title: 'a collation reaches the order of arrays',
+    schema: `create function app.is_less(text, text[]) returns boolean language sql immutable as $$ select $2 < '{B}' $$;
+      ${shows(
+        "app.is_less(label, '{a}') <> app.is_less(other, '{a}')",
+        'label text collate "C" not null, other text collate "und-x-icu" not null',
+        "(1, 1, 'x', 'x'), (2, 2, 'x', 'x')",
+      )}`,
+    client,
+  },
+  {
     title: 'a collation reaches the order of other parameters',
     schema: `create function app.is_less(text, text, text) returns boolean language sql immutable as $$ select $2 < $3 $$;
       ${shows(
