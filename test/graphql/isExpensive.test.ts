@@ -3,16 +3,22 @@ import { buildSchema } from 'postgraphile/graphql';
 import { loadConfig } from '../../src/config.ts';
 import { checkArguments } from '../../src/graphql/document/arguments.ts';
 import { createDocumentReader } from '../../src/graphql/document/document.ts';
+import { bytesOfPlans } from '../../src/graphql/document/measureOperations.ts';
 import { isExpensive } from '../../src/graphql/operation.ts';
 import { noRequest } from '../../src/observability/requestFields.ts';
 
 const noCursors = { cursorChecksums: () => [] };
-const schema = buildSchema(await readFile(new URL('schema.graphql', import.meta.url), 'utf8'));
-const readDocument = createDocumentReader(schema, loadConfig({}, 'serve').limits);
+const text = await readFile(new URL('schema.graphql', import.meta.url), 'utf8');
+const shipped = buildSchema(text);
+/** With ten tables of another team. */
+const wide = buildSchema(
+  [text, ...Array.from({ length: 10 }, (_, index) => `type Door${index} implements Node { id: ID! }`)].join('\n'),
+);
+const { limits } = loadConfig({}, 'serve');
 
 /** Judges a document as the endpoint does before it executes it. */
-function judge(query: string) {
-  const prepared = readDocument(query, null);
+function judge(query: string, schema = shipped) {
+  const prepared = createDocumentReader(schema, limits)(query, null);
   const { cost, coerced, writtenRows } = checkArguments(schema, prepared, {}, noCursors);
   const signal = new AbortController().signal;
   const operation = {
@@ -88,4 +94,14 @@ test('a sync of more than 100 rows is expensive', () => {
     `mutation { usersSync(users: [${'{ externalIdentifier: "x" } '.repeat(count)}]) { results { outcome } } }`;
 
   expect([100, 101].map((count) => judge(sync(count)).isExpensive)).toEqual([false, true]);
+});
+
+test('an abstract field is planned, and kept, by all of its possible types', () => {
+  const bytesIn = (schema: typeof shipped, count: number) =>
+    bytesOfPlans([createDocumentReader(schema, limits)(`{ ${nodes(count)} }`, null).size]);
+
+  expect(judge(`{ ${nodes(2)} }`, wide).isExpensive).toBe(false);
+  expect(judge(`{ ${nodes(3)} }`, wide).isExpensive).toBe(true);
+  expect(judge(`{ ${nodes(3)} }`).isExpensive).toBe(false);
+  expect(bytesIn(wide, 9) - bytesIn(shipped, 9)).toBe(9 * 10 * 11_000);
 });

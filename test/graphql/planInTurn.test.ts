@@ -7,7 +7,16 @@ import { asTenant } from '../support/asTenant.ts';
 function prepare(): PreparedDocument {
   const query = '{ app { name } }';
   const document = parse(query);
-  const size = { depth: 2, aliases: 0, rootFields: 1, directives: 0, fields: 2, connections: 0, objects: 2 };
+  const size = {
+    depth: 2,
+    aliases: 0,
+    rootFields: 1,
+    directives: 0,
+    fields: 2,
+    connections: 0,
+    objects: 2,
+    branches: 0,
+  };
   const [operation] = document.definitions as [PreparedDocument['operation']];
   return { document, operation, size, rootFields: ['app'], query, fragments: new Map(), schema: {} as GraphQLSchema };
 }

@@ -5,6 +5,7 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
+  isAbstractType,
   isCompositeType,
   isInterfaceType,
   isObjectType,
@@ -21,6 +22,8 @@ import { limitExceeded } from './documentError.ts';
 export type Size = Readonly<Record<(typeof measured)[number], number>> & {
   /** The fields with a selection of their own, which no limit has. */
   readonly objects: number;
+  /** For each of these whose type is abstract, the possible types: a plan has a branch for each. */
+  readonly branches: number;
 };
 
 const measured = ['depth', 'aliases', 'rootFields', 'directives', 'fields', 'connections'] as const;
@@ -39,7 +42,10 @@ export function exceededLimits(sizes: Iterable<Size>, limits: Config['limits']):
   return exceeded.map((name) => limitExceeded(name, limits[name]));
 }
 
-const nothing: Size = { depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0, objects: 0 };
+const nothing: Size = {
+  ...{ depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0 },
+  ...{ objects: 0, branches: 0 },
+};
 
 function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operation: OperationDefinitionNode) => Size {
   const fragments = fragmentsOf(document);
@@ -75,6 +81,7 @@ function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operatio
       fields: saturated(inner.fields + 1),
       connections: saturated(inner.connections + (isConnectionType(fieldType) ? 1 : 0)),
       objects: saturated(inner.objects + (node.selectionSet ? 1 : 0)),
+      branches: saturated(inner.branches + (isAbstractType(fieldType) ? schema.getPossibleTypes(fieldType).length : 0)),
     };
   };
 
@@ -98,6 +105,7 @@ function add(one: Size, other: Size): Size {
     fields: saturated(one.fields + other.fields),
     connections: saturated(one.connections + other.connections),
     objects: saturated(one.objects + other.objects),
+    branches: saturated(one.branches + other.branches),
   };
 }
 
@@ -153,10 +161,10 @@ export function bytesOfPlans(sizes: Iterable<Size>): number {
 
 /**
  * Estimates how long planning an operation takes, with compiling it, in milliseconds of a thread.
- * Objects predict it, since each is a step of a plan, or several. A mutation is planned field by field.
+ * Objects and branches predict it, since each is a step of a plan, or several. A mutation is planned field by field.
  */
-export const planningMs = ({ objects, fields, rootFields }: Size, isMutation = false): number =>
-  2 + (0.65 * objects + 0.03 * fields) / (isMutation ? Math.max(1, rootFields) : 1);
+export const planningMs = ({ objects, branches, fields, rootFields }: Size, isMutation = false): number =>
+  2 + (0.65 * objects + 0.4 * branches + 0.03 * fields) / (isMutation ? Math.max(1, rootFields) : 1);
 
-const bytesOfPlan = ({ fields, connections, directives }: Size) =>
-  (100_000 + 11_000 * fields + 25_000 * connections) * (directives > 0 ? plansOfOneOperation : 1);
+const bytesOfPlan = ({ fields, branches, connections, directives }: Size) =>
+  (100_000 + 11_000 * (fields + branches) + 25_000 * connections) * (directives > 0 ? plansOfOneOperation : 1);
