@@ -1,5 +1,5 @@
 --! Previous: sha1:0ad564168467ead4eef4148adefe84c8ba64039b
---! Hash: sha1:5d8109b2f23695cbabec02df039adb372b6e8c22
+--! Hash: sha1:b52cbc0b52d645ff53979cd582d03d73099606c7
 --! Message: audit access
 
 -- Who can see or change this row, and why? The answer comes from becoming each caller and trying: what is tried happens in a subtransaction
@@ -287,6 +287,23 @@ create function audit.is_as_shipped(function text, body text) returns boolean
         and p.proconfig = '{"search_path=pg_catalog, pg_temp"}')
   $$;
 comment on function audit.is_as_shipped(text, text) is 'Whether a function of app_hidden has this body and no setting of its own, and so returns what is known.';
+
+create function audit.compares_organization(expression text) returns boolean
+  language sql immutable strict set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
+  as $$
+    with recursive parts (part) as (
+      values (expression)
+      union
+      select audit.conjuncts(parts.part) from parts
+    ),
+    claim (pattern) as (
+      values ('(?:app_hidden\.current_organization_id\(\)|\(NULLIF\(current_setting\(''graph\.organization_id''::text, true\), ''''::text\)\)::uuid)')
+    )
+    select bool_or(part = 'false' or part ~ format('^\((?:organization_id = %1$s|%1$s = organization_id)\)$', format('(?:%1$s|\( SELECT %1$s AS [\w"]+\))', pattern)))
+    from parts, claim
+  $$;
+comment on function audit.compares_organization(text) is
+  'Whether an expression holds for rows of the organization of the claim only: `organization_id = (select app_hidden.current_organization_id())`, or the setting itself, is a part that must hold.';
 
 create function audit.asks_organization(relation regclass, role text) returns boolean
   language plpgsql stable set search_path = pg_catalog, pg_temp set quote_all_identifiers = off set standard_conforming_strings = on

@@ -1,5 +1,5 @@
---! Previous: sha1:5d8109b2f23695cbabec02df039adb372b6e8c22
---! Hash: sha1:299a9691dcd1515bbc32d781c8a4cd0658098b1c
+--! Previous: sha1:b52cbc0b52d645ff53979cd582d03d73099606c7
+--! Hash: sha1:6257d22d1a34362079c03a8143c6a7bb5262edc8
 --! Message: audit as of a date
 
 -- Who could see or change a row at a time that has passed, and what a caller saw then. The history takes back what has changed since, in

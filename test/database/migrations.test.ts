@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Client } from 'pg';
 import { readDatabaseObjects } from '../../src/commands/development/databaseObjects.ts';
 import { countReleased, readReleases } from '../../src/commands/development/releasedMigrations.ts';
-import { brokenOrder, readCommitted } from '../../src/database/migrations/committedMigrations.ts';
+import { brokenOrder, readCommitted, readLints } from '../../src/database/migrations/committedMigrations.ts';
 import { isWithoutTransaction } from '../../src/database/migrations/runCommitted.ts';
 import { withClient } from '../../src/database/pool/transactions.ts';
 import { asAdministrator, createTestDatabase, type TestDatabase } from '../support/database.ts';
@@ -37,6 +37,7 @@ describe('the committed migrations', () => {
       await twice.query(inTransaction(text));
       await twice.query(inTransaction(text));
     }
+    for (const { text } of [...(await readLints()), ...(await readLints())]) await twice.query(inTransaction(text));
 
     const actual = await readDatabaseObjects(twice);
 
@@ -55,8 +56,9 @@ describe('the committed migrations', () => {
   it('make each object once', async () => {
     const definition =
       /^create (?:or replace )?(function|view|table|type|policy|trigger|index|schema) (\S+)(?:.*? on (\S+))?/gm;
-    const made = (await readCommitted()).flatMap(({ body }) =>
-      [...body.matchAll(definition)].map(
+    const texts = [...(await readCommitted()).map(({ body }) => body), ...(await readLints()).map(({ text }) => text)];
+    const made = texts.flatMap((text) =>
+      [...text.matchAll(definition)].map(
         ([, kind, name, table]) => `${kind} ${name?.replace(/[(;].*/, '')} ${table ?? ''}`,
       ),
     );

@@ -104,6 +104,13 @@ export async function readAhead(owner: ClientBase | Pool): Promise<string | null
   return `The database has every migration of this version, and ${ahead.sort().join(', ')} of a newer one.`;
 }
 
+/** The lints and invariants of this version, in the order in which they are made. */
+export async function readLints(): Promise<{ readonly name: string; readonly text: string }[]> {
+  const folder = join(migrationsFolder, 'lints');
+  const names = (await readdir(folder)).filter((name) => name.endsWith('.sql')).sort();
+  return Promise.all(names.map(async (name) => ({ name, text: await readPlainText(join(folder, name)) })));
+}
+
 /** Beside `src`, whatever the working directory is. */
 export const migrationsFolder = fileURLToPath(new URL('../../../migrations', import.meta.url));
 

@@ -9,7 +9,7 @@ import { type ClientBase, escapeIdentifier, type PoolClient } from 'pg';
 import { hasCode, StartupError } from '../../errors/errors.ts';
 import type { Log } from '../../log.ts';
 import { onlyRow } from '../pool/transactions.ts';
-import { findOther, readApplied, readCommitted, requireOrder } from './committedMigrations.ts';
+import { findOther, readApplied, readCommitted, readLints, requireOrder } from './committedMigrations.ts';
 import { announceMigrations } from './watchMigrations.ts';
 
 /**
@@ -30,7 +30,8 @@ export async function runCommitted(
   const client = owner as PoolClient;
   const last = await getLastMigration(client, settings);
   const context = { database: settings.databaseName };
-  const missing = (await readCommitted()).filter(({ number }) => !last || number > last.filename);
+  const files = await readCommitted();
+  const missing = files.filter(({ number }) => !last || number > last.filename);
   // The first ones make the database, which an operator reads in one line.
   if (!last) log.info({ migrations: missing.length }, 'making the database');
   for (const [at, { name: file, number: filename, hash, previous, body, isIntact }] of missing.entries()) {
@@ -52,7 +53,37 @@ export async function runCommitted(
     await announceMigrations(owner);
     migrationProgress.publish({ done: at + 1, total: missing.length } satisfies MigrationProgress);
   }
+  // A database that is ahead has the lints of a newer version.
+  const isAhead = last !== null && last.filename > (files.at(-1)?.number ?? '');
+  if (!isAhead) await makeLints(owner, deadlineMs);
   await owner.query('reset lock_timeout');
+}
+
+/**
+ * Makes the lints and invariants of `migrations/lints` anew, all or none: they change without a migration.
+ * `.gmrc` names the same files, as `afterAllMigrations`, for graphile-migrate's own command line.
+ */
+async function makeLints(owner: ClientBase, deadlineMs: number): Promise<void> {
+  const lints = await readLints();
+  let running = '';
+  const attempt = async () => {
+    await prepare(owner, '', deadlineMs);
+    await owner.query('begin');
+    for (const { name, text } of lints) {
+      running = name;
+      await owner.query(text);
+    }
+    await owner.query('commit');
+  };
+  const attemptOrNothing = () =>
+    attempt().catch(async (error: unknown) => {
+      await owner.query('rollback');
+      throw error;
+    });
+  await retryOnLocks(attemptOrNothing, deadlineMs).catch(async (error: unknown) => {
+    const cause = error instanceof LockDeadlineError ? error.cause : error;
+    throw new StartupError(await explain(owner, `lints/${running}`, error), { cause });
+  });
 }
 
 /**

@@ -1,28 +1,7 @@
---! Previous: sha1:d25a920863a5cab9b1a5c6d2b0e4adecf842c715
---! Hash: sha1:44c5170ccf01d3cb343df1d3b26f0c651808cb53
---! Message: audit claim lints
-
 -- What a policy leaves open between organizations, and what lets a request pass for another.
 -- Expressions are compared as pg_get_expr writes them, without the blanks, case and redundant parentheses of the migration.
 
-create function audit.compares_organization(expression text) returns boolean
-  language sql immutable strict set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
-  as $$
-    with recursive parts (part) as (
-      values (expression)
-      union
-      select audit.conjuncts(parts.part) from parts
-    ),
-    claim (pattern) as (
-      values ('(?:app_hidden\.current_organization_id\(\)|\(NULLIF\(current_setting\(''graph\.organization_id''::text, true\), ''''::text\)\)::uuid)')
-    )
-    select bool_or(part = 'false' or part ~ format('^\((?:organization_id = %1$s|%1$s = organization_id)\)$', format('(?:%1$s|\( SELECT %1$s AS [\w"]+\))', pattern)))
-    from parts, claim
-  $$;
-comment on function audit.compares_organization(text) is
-  'Whether an expression holds for rows of the organization of the claim only: `organization_id = (select app_hidden.current_organization_id())`, or the setting itself, is a part that must hold.';
-
-create function audit.is_always_true(expression text) returns boolean
+create or replace function audit.is_always_true(expression text) returns boolean
   language sql immutable strict set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
     with recursive outlines (outline) as (
@@ -38,7 +17,7 @@ create function audit.is_always_true(expression text) returns boolean
   $$;
 comment on function audit.is_always_true(text) is 'Whether an expression depends on neither the row nor a claim: `true`, `… or true`, or a constant.';
 
-create function audit.parts_without_organization(policy oid) returns text
+create or replace function audit.parts_without_organization(policy oid) returns text
   language sql stable set search_path = pg_catalog, pg_temp set standard_conforming_strings = on set quote_all_identifiers = off
   as $$
     select string_agg(part, ' and ' order by part)
@@ -53,7 +32,7 @@ create function audit.parts_without_organization(policy oid) returns text
   $$;
 comment on function audit.parts_without_organization(oid) is 'Which parts of a policy do not compare organization_id with the claim; null when both do.';
 
-create view audit.claim_lints with (security_invoker = true) as
+create or replace view audit.claim_lints with (security_invoker = true) as
   with schemas as (
     select oid, nspname from pg_namespace where nspname !~ '^(pg_|information_schema$|graphile_)'
   ),

@@ -1,5 +1,5 @@
---! Previous: sha1:fe11d3eaefa8d039431a290c468e9c29d9489643
---! Hash: sha1:3f25fc2246f7b81f67f907f1274167f61d817e21
+--! Previous: sha1:bd22d1e4a50b17ea7d562c55aff7ad25097d9051
+--! Hash: sha1:c0bf04b78263259152783628d0e4cdcfdec998b3
 --! Message: recorded and followed
 
 -- Which tables the history records, and which the feed follows. A table of your own is added by the same two functions.

@@ -1,5 +1,5 @@
---! Previous: sha1:3f25fc2246f7b81f67f907f1274167f61d817e21
---! Hash: sha1:9b8c6b421ced205ec39de9542c4c05ff21ccfa07
+--! Previous: sha1:c0bf04b78263259152783628d0e4cdcfdec998b3
+--! Hash: sha1:1a8324f68cbd9ee5ae849a160c14cd85d98ebe40
 --! Message: accepted findings
 
 -- What escapes row-level security or the history, or what a lint would find, and is meant to be so: each with a reason that the next

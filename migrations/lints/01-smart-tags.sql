@@ -1,11 +1,7 @@
---! Previous: sha1:299a9691dcd1515bbc32d781c8a4cd0658098b1c
---! Hash: sha1:4cc8b6ca333302d0c85c9846edc23ef3b130a896
---! Message: audit smart tags
-
 -- The smart tags that the graph knows, and the lines of comments that look like one. A tag that the graph does not know does nothing.
 -- So it is a finding: nothing of a migration is ignored in silence.
 
-create view audit.smart_tags with (security_invoker = true) as
+create or replace view audit.smart_tags with (security_invoker = true) as
   select tag, kinds
   from (
     values
@@ -56,7 +52,7 @@ create view audit.smart_tags with (security_invoker = true) as
   ) as tags (tag, kinds);
 comment on view audit.smart_tags is 'The smart tags that the graph knows, and on what: a tag that is not here does nothing. A migration that adds one replaces this view.';
 
-create view audit.comment_lines with (security_invoker = true) as
+create or replace view audit.comment_lines with (security_invoker = true) as
   with schemas as (
     select oid, nspname from pg_namespace where nspname in ('app_public', 'app_hidden', 'oauth', 'audit')
   ),

@@ -1,5 +1,5 @@
---! Previous: sha1:1039314f0cb7d9247ffb3866e2be988ad1a4d05e
---! Hash: sha1:be8de0dfa7f39831b2033fd6274cd676bdcf16e0
+--! Previous: sha1:e91ecb5029881bfd26cb698287757d37dea4a200
+--! Hash: sha1:0e3e96f44bfc0b2b7487fe9db3fef51569a1f5f8
 --! Message: audit unused rights
 
 -- Rights and policies that no request has used. Once a day the service notes the text of each statement that a token's role runs.

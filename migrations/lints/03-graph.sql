@@ -1,11 +1,7 @@
---! Previous: sha1:3b3e3a254f92a891fac45b112f123551a696ad63
---! Hash: sha1:d25a920863a5cab9b1a5c6d2b0e4adecf842c715
---! Message: audit graph lints
-
 -- What the graph ignores of the schema and its comments, or cannot honour. `npm run dev` and `npm run db:commit` read it, too.
 -- To accept a finding with a reason, insert its name, its object and '' into audit.accepted.
 
-create view audit.graph_lints with (security_invoker = true) as
+create or replace view audit.graph_lints with (security_invoker = true) as
   with schema as (
     select 'app_public'::regnamespace as oid
   ),
@@ -294,7 +290,7 @@ grant select on audit.graph_lints to graph_auditor, graph_admin;
 -- The graph has one schema for all roles. What it offers of a table is to work for each role that may read the table, and a right to
 -- columns may leave out the one that is compared. Rights to functions may leave out those of its operators, of a check or of a default:
 -- an extension's functions are granted to no role. Each role is granted what it needs, since others, such as dblink's, are for no client.
-create view audit.column_lints with (security_invoker = true) as
+create or replace view audit.column_lints with (security_invoker = true) as
   with recursive columns as (
     select c.oid as relation_id, c.relkind, a.attname, a.attnum, format('%s.%I', c.oid::regclass, a.attname) as object
     from pg_class c

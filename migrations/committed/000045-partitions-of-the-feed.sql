@@ -1,5 +1,5 @@
---! Previous: sha1:be8de0dfa7f39831b2033fd6274cd676bdcf16e0
---! Hash: sha1:fe11d3eaefa8d039431a290c468e9c29d9489643
+--! Previous: sha1:0e3e96f44bfc0b2b7487fe9db3fef51569a1f5f8
+--! Hash: sha1:bd22d1e4a50b17ea7d562c55aff7ad25097d9051
 --! Message: partitions of the feed
 
 -- The change feed in days. Only the owner has a right over a partition. All other roles read and write the whole table, and its policies

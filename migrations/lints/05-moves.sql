@@ -1,14 +1,10 @@
---! Previous: sha1:44c5170ccf01d3cb343df1d3b26f0c651808cb53
---! Hash: sha1:aaf18579912a22a4d73bcd39366dc3df92760d52
---! Message: audit move lints
-
 -- What moves with an organization to another database, and which tables cannot. `admin move-organization` reads both, and refuses to begin
 -- while there is a table that cannot: so a finding says it as soon as the table is there.
 --
 -- A table moves if it has the column `organization_id`, one of this service or of your own. Logical replication tells its rows apart by the replica identity,
 -- and copies those of one organization alone by a row filter, which must be of columns of that identity.
 
-create view audit.moved_tables with (security_invoker = true) as
+create or replace view audit.moved_tables with (security_invoker = true) as
   select c.oid as relation_id, c.oid::regclass::text collate "default" as name
   from pg_class c
   join pg_namespace n on n.oid = c.relnamespace
@@ -20,7 +16,7 @@ create view audit.moved_tables with (security_invoker = true) as
 comment on view audit.moved_tables is 'The tables whose rows move with an organization.';
 grant select on audit.moved_tables to graph_auditor, graph_admin;
 
-create view audit.move_lints with (security_invoker = true) as
+create or replace view audit.move_lints with (security_invoker = true) as
   with stored as (
     select c.oid, c.oid::regclass::text collate "default" as object, c.relpersistence, c.relreplident
     from pg_class c

@@ -1,13 +1,9 @@
---! Previous: sha1:4cc8b6ca333302d0c85c9846edc23ef3b130a896
---! Hash: sha1:3b3e3a254f92a891fac45b112f123551a696ad63
---! Message: audit lints
-
 -- What a reviewer of access looks for, and what supabase/splinter and pgrls look for, as one view.
 -- To accept a finding with a reason, insert its name, its object and '' into audit.accepted.
 
 -- `(select f())` is computed once for a statement, a bare f() once for each row. What is left of an expression without such
 -- subqueries is computed for each row; a subquery that reads a table is left, for its rows are many, too.
-create function audit.outside_subqueries(expression text) returns text
+create or replace function audit.outside_subqueries(expression text) returns text
   language sql immutable parallel safe set search_path = pg_catalog, pg_temp set standard_conforming_strings = on
   as $$
     select regexp_replace(expression, format('\( SELECT (?:(?!FROM )%s)*\)', part), '( SELECT )', 'g')
@@ -18,7 +14,7 @@ create function audit.outside_subqueries(expression text) returns text
 comment on function audit.outside_subqueries(text) is 'An expression, as pg_get_expr writes it, without its subqueries that read no table; they may nest parentheses four deep.';
 grant execute on function audit.outside_subqueries(text) to graph_auditor, graph_admin;
 
-create view audit.lints with (security_invoker = true) as
+create or replace view audit.lints with (security_invoker = true) as
   with schemas as (
     select oid, nspname, nspowner, nspacl from pg_namespace where nspname !~ '^(pg_|information_schema$|graphile_)'
   ),

@@ -1,7 +1,3 @@
---! Previous: sha1:15b99bee88b20e5758d053589cc20c951d81357a
---! Hash: sha1:1039314f0cb7d9247ffb3866e2be988ad1a4d05e
---! Message: audit findings
-
 -- Findings of all kinds: what should be looked at, empty when all is well.
 --
 -- A login role that may become a role of requests is known by its name, which `db:migrate` accepts. Its settings are a finding: they hold for
@@ -9,7 +5,7 @@
 --
 -- A purge makes partitions ahead, every hour. Rows of the default partition, and a day without any, say that it does not.
 
-create view audit.findings with (security_invoker = true) as
+create or replace view audit.findings with (security_invoker = true) as
   with memberships as (
     select
       member.oid, member.rolname, ours.role as request_role, ours.kind,
