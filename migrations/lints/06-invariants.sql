@@ -1,9 +1,9 @@
 -- The invariants of this version. Those of a migration of yours stay beside them. Whoever gives one of these up deletes it here, too:
 -- delete from audit.invariants where name = '…'.
 
-create temporary table stated (like audit.invariants including defaults) on commit drop;
+create table audit.stated (like audit.invariants including defaults);
 
-insert into stated (name, relation, commands, roles, columns, expression, rule) values
+insert into audit.stated (name, relation, commands, roles, columns, expression, rule) values
   ('organization', '*', default, default, default,
     'old.organization_id = claims.organization_id and new.organization_id = claims.organization_id',
     'No row of an organization other than the claim''s is seen, inserted, changed or deleted.'),
@@ -50,13 +50,13 @@ insert into stated (name, relation, commands, roles, columns, expression, rule) 
     'What a person loses by losing a card is what only that card gave.');
 
 -- The worker serves every organization, and changes one at a time.
-insert into stated (name, relation, commands, roles, columns, expression, rule) values
+insert into audit.stated (name, relation, commands, roles, columns, expression, rule) values
   ('worker', '*', default, '{graph_worker}', default, 'false', 'The worker reaches nothing but webhooks, their deliveries and the feed.'),
   ('worker', 'feed.changes', '{insert,update,delete,truncate}', '{graph_worker}', default, 'false', 'The worker writes nothing into the feed.'),
   ('enabled', 'app_public.webhooks', '{update}', '{graph_worker}',
     '{organization_id,id,url,type_names,secret_ciphertext,previous_secret_ciphertext,previous_valid_until,created_at}', 'false',
     'The worker enables or disables a webhook, and changes nothing else of it.');
-insert into stated (name, relation, commands, roles, expression, rule)
+insert into audit.stated (name, relation, commands, roles, expression, rule)
 select 'worker', relation, '{insert,update,delete,truncate}'::text[], '{graph_worker}'::text[],
   'old.organization_id = claims.organization_id and new.organization_id = claims.organization_id', 'The worker changes nothing of an organization other than the claim''s.'
 from unnest('{app_public.webhooks,app_hidden.webhook_positions,app_public.webhook_deliveries}'::text[]) as relation
@@ -66,7 +66,7 @@ from (
   values ('app_public.webhooks', '{insert,delete,truncate}'), ('app_hidden.webhook_positions', '{insert,delete,truncate}'), ('app_public.webhook_deliveries', '{delete,truncate}')
 ) as kept (relation, commands);
 -- Functions with the rights of graph_helper or graph_purger serve clients, who choose when: what they change is bounded by policies.
-insert into stated (name, relation, commands, roles, expression, rule)
+insert into audit.stated (name, relation, commands, roles, expression, rule)
 select 'helper', relation, commands::text[], '{graph_helper}'::text[], expression, rule
 from (
   values
@@ -101,13 +101,13 @@ from (
       'A question goes with its session, once that has expired.'),
     ('app_public.webhook_deliveries', 'old.changed_at <= statement_timestamp() - feed.retention()', 'A delivery is deleted once its change is no longer kept.')
 ) as bounded (relation, expression, rule);
-insert into stated (name, relation, commands, roles, columns, expression, rule) values
+insert into audit.stated (name, relation, commands, roles, columns, expression, rule) values
   ('ancestors only', 'app_public.units', '{update}', '{graph_helper}', '{organization_id,id,parent_id,name,external_identifier}', 'false', 'The trigger that moves subtrees writes ancestors alone.'),
   ('erasure', 'audit.changes', '{update}', '{graph_helper}', default, 'new.before is null and new.after is null', 'An erasure takes values out of the history, and writes none.');
-insert into stated (name, relation, commands, roles, expression, rule)
+insert into audit.stated (name, relation, commands, roles, expression, rule)
 select 'history', 'audit.' || name, '{update,delete,truncate}', '{graph_admin,graph_auditor}', expression, 'Administration rewrites no history: it drops what is older than is kept.'
 from (values ('changes', 'old.occurred_at <= statement_timestamp() - audit.retention()'), ('seals', 'false'), ('chains', 'false')) as kept (name, expression);
-insert into stated (name, relation, commands, roles, expression, rule)
+insert into audit.stated (name, relation, commands, roles, expression, rule)
 select 'secrets', 'oauth.' || name, '{select,insert,update,truncate}', '{graph_app,graph_user,graph_basic}'::text[], 'false', 'No client reads or changes what authenticates.'
 from unnest('{access_tokens,refresh_tokens,authorization_codes,credentials,sessions,consents,grants}'::text[]) as name
 union all
@@ -116,17 +116,18 @@ select 'leavers', 'oauth.' || name, '{delete}'::text[], '{graph_app,graph_user,g
 from unnest('{access_tokens,refresh_tokens,authorization_codes,credentials,sessions,consents,grants}'::text[]) as name
 union all
 values ('secrets', 'oauth.throttles', '{select,insert,update,delete,truncate}'::text[], '{graph_app,graph_user,graph_basic}'::text[], 'false', 'No client reads or changes what limits it.');
-insert into stated (name, relation, commands, roles, expression, rule)
+insert into audit.stated (name, relation, commands, roles, expression, rule)
 select 'authority', 'app_public.' || name, '{insert,update,delete,truncate}', '{graph_user,graph_basic,graph_oauth}', 'false', 'Only an application changes its organization.'
 from unnest('{users,units,cards,card_assignments}'::text[]) as name;
-insert into stated (name, relation, commands, roles, expression, rule) values
+insert into audit.stated (name, relation, commands, roles, expression, rule) values
   ('helper', 'audit.uses', '{delete,truncate}', '{graph_helper}', 'false', 'What was used stays noted.');
 
 insert into audit.invariants as known
-select * from stated
+select * from audit.stated
 on conflict on constraint invariants_pkey do update
 set (commands, roles, columns, expression, rule) = (excluded.commands, excluded.roles, excluded.columns, excluded.expression, excluded.rule)
 where known is distinct from excluded;
+drop table audit.stated;
 
 -- For a proof, the role whose statement fires a trigger writes what the trigger writes. So the proofs let a client write columns that only
 -- triggers may write, and this lint finds a privilege on one of them.

@@ -3,7 +3,7 @@ import { Client, Pool } from 'pg';
 import { parseHead } from '../../src/commands/audit/history/head.ts';
 import { seal } from '../../src/commands/audit/history/seal.ts';
 import { verify } from '../../src/commands/audit/history/verify.ts';
-import { readCommitted } from '../../src/database/migrations/committedMigrations.ts';
+import { readCommitted, readLints } from '../../src/database/migrations/committedMigrations.ts';
 import { preparePartitions } from '../../src/database/migrations/migrate.ts';
 import { isWithoutTransaction } from '../../src/database/migrations/runCommitted.ts';
 import { createLog } from '../../src/log.ts';
@@ -32,6 +32,7 @@ describe('a history from before it had partitions', () => {
 
     for (const { body } of await readCommitted())
       await owner.query(isWithoutTransaction(body) ? body : `begin; ${body}; commit`);
+    for (const { text } of await readLints()) await owner.query(text);
     await owner.query(`
       begin;
       create table audit.changes_before (
