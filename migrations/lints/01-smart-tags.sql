@@ -50,7 +50,7 @@ create or replace view audit.smart_tags with (security_invoker = true) as
       ('unionMember', '{table}'),
       ('unique', '{table}')
   ) as tags (tag, kinds);
-comment on view audit.smart_tags is 'The smart tags that the graph knows, and on what: a tag that is not here does nothing. A migration that adds one replaces this view.';
+comment on view audit.smart_tags is 'The smart tags that the graph knows, and on what: a tag that is not here does nothing. A tag of your own is added in migrations/lints/01-smart-tags.sql.';
 
 create or replace view audit.comment_lines with (security_invoker = true) as
   with schemas as (

@@ -1,5 +1,5 @@
--- The invariants of this version. Those of a migration of yours stay beside them. Whoever gives one of these up deletes it here, too:
--- delete from audit.invariants where name = '…'.
+-- The invariants of this version. Each run of migrations writes them anew, and keeps other invariants, which migrations insert.
+-- A database still has an invariant whose lines are removed here: add delete from audit.invariants where name = '…'.
 
 create table audit.stated (like audit.invariants including defaults);
 
@@ -135,7 +135,7 @@ create or replace view audit.right_lints with (security_invoker = true) as
   select distinct
     'forbidden_column_granted' as name, 'error' as level, format('%s.%s', i.relation, a.attname) as object,
     format('%s may %s it, and the invariant %s says that this role never does', r.role, command, i.name) as detail,
-    format('revoke %s (%I) on %s from %s, or state the invariant anew', command, a.attname, i.relation, r.role) as remedy
+    format('revoke %s (%I) on %s from %s, or state the invariant anew where it is written', command, a.attname, i.relation, r.role) as remedy
   from audit.invariants i
   cross join unnest(i.commands) as command
   join audit.request_roles r on case when i.roles is null then r.kind <> 'worker' else r.role = any (i.roles) end

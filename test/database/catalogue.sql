@@ -1345,7 +1345,7 @@ CREATE OR REPLACE FUNCTION audit.retention() -- 039481cfa6b4
 grant execute on function audit.retention() to graph_admin;
 grant execute on function audit.retention() to graph_auditor;
 
-create view audit.right_lints with (security_invoker=true) as -- 5e49ca55f00e
+create view audit.right_lints with (security_invoker=true) as -- dd549935f282
 grant select on audit.right_lints to graph_admin;
 grant select on audit.right_lints to graph_auditor;
 
@@ -1387,7 +1387,7 @@ grant execute on function audit.shape_of(oid) to graph_admin;
 grant execute on function audit.shape_of(oid) to graph_auditor;
 grant execute on function audit.shape_of(oid) to graph_helper;
 
-create view audit.smart_tags with (security_invoker=true) as -- 9ac2565556c7
+create view audit.smart_tags with (security_invoker=true) as -- ba9640c0c021
 grant select on audit.smart_tags to graph_admin;
 grant select on audit.smart_tags to graph_auditor;
 

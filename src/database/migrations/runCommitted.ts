@@ -47,8 +47,7 @@ export async function runCommitted(
       await interruptAutovacuum(owner);
     };
     await retryOnLocks(attempt, deadlineMs, onRefusal).catch(async (error: unknown) => {
-      const cause = error instanceof LockDeadlineError ? error.cause : error;
-      throw new StartupError(await explain(owner, file, error), { cause });
+      throw await explain(owner, file, error);
     });
     await announceMigrations(owner);
     migrationProgress.publish({ done: at + 1, total: missing.length } satisfies MigrationProgress);
@@ -81,8 +80,7 @@ async function makeLints(owner: ClientBase, deadlineMs: number): Promise<void> {
       throw error;
     });
   await retryOnLocks(attemptOrNothing, deadlineMs).catch(async (error: unknown) => {
-    const cause = error instanceof LockDeadlineError ? error.cause : error;
-    throw new StartupError(await explain(owner, `lints/${running}`, error), { cause });
+    throw await explain(owner, `lints/${running}`, error);
   });
 }
 
@@ -162,11 +160,12 @@ async function interruptAutovacuum(owner: ClientBase): Promise<void> {
   }
 }
 
-async function explain(owner: ClientBase, file: string, error: unknown): Promise<string> {
+async function explain(owner: ClientBase, file: string, error: unknown): Promise<StartupError> {
   const reason = error instanceof Error ? error.message : 'unknown';
   const failed = `The migration ${file} failed and changed nothing: ${reason}`;
-  if (!(error instanceof LockDeadlineError)) return failed;
-  return [`${failed}. These sessions use tables of the database:`, ...(await lockHolders(owner))].join('\n');
+  if (!(error instanceof LockDeadlineError)) return new StartupError(failed, { cause: error });
+  const lines = [`${failed}. These sessions use tables of the database:`, ...(await lockHolders(owner))];
+  return new StartupError(lines.join('\n'), { cause: error.cause });
 }
 
 /** Sessions with locks on tables, the oldest transaction first; other roles' age may be unreadable. */
