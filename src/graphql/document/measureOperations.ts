@@ -43,8 +43,14 @@ export function exceededLimits(sizes: Iterable<Size>, limits: Config['limits']):
 }
 
 const nothing: Size = {
-  ...{ depth: 0, aliases: 0, rootFields: 0, directives: 0, fields: 0, connections: 0 },
-  ...{ objects: 0, branches: 0 },
+  depth: 0,
+  aliases: 0,
+  rootFields: 0,
+  directives: 0,
+  fields: 0,
+  connections: 0,
+  objects: 0,
+  branches: 0,
 };
 
 function createMeasure(schema: GraphQLSchema, document: DocumentNode): (operation: OperationDefinitionNode) => Size {

@@ -318,7 +318,7 @@ function worldOf({ tables, settings }: Facts, literals: ReadonlyMap<string, stri
   };
   const values = new Map<string, readonly (boolean | bigint | null)[]>();
   const arrays = new Map<string, Map<bigint, Elements>>();
-  // What a quantified variable may be: an element that is not known may be any literal.
+  // A quantified variable may be any of these. An element that is not known may be any literal.
   const numbers = new Set<bigint>([-1n, 0n, 1n, 2n, 7n, 999_999n, ...ofLiterals.values()]);
   for (const [table, rows] of Object.entries(tables))
     for (const [name, type] of typesOf) {

@@ -305,36 +305,20 @@ export const nodes: readonly Refuted[] = [
       ${shows("app.is_x(label, 'X') <> app.is_x('y', 'X')", 'label text collate app.caseless not null', labels)}`,
     client,
   },
-  {
-    title: 'a collation reaches the order of texts of fixed length',
-    schema: `create function app.is_less(text, char, char) returns boolean language sql immutable as $$ select $2 < $3 $$;
+  ...[
+    { title: 'texts of fixed length', parameters: 'text, char, char', body: '$2 < $3', given: "'a', 'B'" },
+    { title: 'arrays', parameters: 'text, text[]', body: "$2 < '{B}'", given: "'{a}'" },
+    { title: 'other parameters', parameters: 'text, text, text', body: '$2 < $3', given: "'a', 'B'" },
+  ].map(({ title, parameters, body, given }) => ({
+    title: `a collation reaches the order of ${title}`,
+    schema: `create function app.is_less(${parameters}) returns boolean language sql immutable as $$ select ${body} $$;
       ${shows(
-        "app.is_less(label, 'a', 'B') <> app.is_less(other, 'a', 'B')",
+        `app.is_less(label, ${given}) <> app.is_less(other, ${given})`,
         'label text collate "C" not null, other text collate "und-x-icu" not null',
         "(1, 1, 'x', 'x'), (2, 2, 'x', 'x')",
       )}`,
     client,
-  },
-  {
-    title: 'a collation reaches the order of arrays',
-    schema: `create function app.is_less(text, text[]) returns boolean language sql immutable as $$ select $2 < '{B}' $$;
-      ${shows(
-        "app.is_less(label, '{a}') <> app.is_less(other, '{a}')",
-        'label text collate "C" not null, other text collate "und-x-icu" not null',
-        "(1, 1, 'x', 'x'), (2, 2, 'x', 'x')",
-      )}`,
-    client,
-  },
-  {
-    title: 'a collation reaches the order of other parameters',
-    schema: `create function app.is_less(text, text, text) returns boolean language sql immutable as $$ select $2 < $3 $$;
-      ${shows(
-        "app.is_less(label, 'a', 'B') <> app.is_less(other, 'a', 'B')",
-        'label text collate "C" not null, other text collate "und-x-icu" not null',
-        "(1, 1, 'x', 'x'), (2, 2, 'x', 'x')",
-      )}`,
-    client,
-  },
+  })),
   {
     title: 'a collation of a column reaches a function of PostgreSQL beside another column',
     schema: `create collation app.turkish (provider = icu, locale = 'tr');
